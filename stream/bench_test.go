@@ -364,7 +364,7 @@ func BenchmarkCopyJobs(b *testing.B) {
 	}
 }
 
-// What the freezing of the tables takes, beside a walk over the stacks.
+// Freezing of the tables, beside a walk over the stacks.
 //
 //	go test ./stream -run - -bench Freeze -count 10 | benchstat -col /impl -
 func BenchmarkFreeze(b *testing.B) {

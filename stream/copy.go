@@ -60,7 +60,7 @@ const (
 //  2. Freeze: final tables are made of the rows that are referred to, renumbered by content.
 //  3. Write: dst gets the tables, then series by series the rows, merged from their runs.
 //
-// What dst gets depends on the events alone, not on the order or the ids in which they
+// The calls of dst depend on the events alone, not on the order or the ids in which they
 // came. If the Source is an [io.Closer] it is closed, also after an error. An error says
 // what was being done and wraps that of src or dst. dst is not closed after an error.
 func Copy(dst Sink, src Source, o CopyOptions) error {

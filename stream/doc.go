@@ -22,30 +22,29 @@
 //
 // # Ids
 //
-// While a Source runs it interns into its [Tables] in any order: ids are
-// provisional. Copy keeps only what surviving events refer to and renumbers it
-// by content, so that the ids a Sink sees do not depend on the order of inputs.
+// A Source interns into its [Tables] in any order: ids are provisional. Copy keeps only
+// the rows that events refer to and renumbers them by content, so that the ids that a
+// Sink sees do not depend on the order of inputs.
 //
 // # Ownership
 //
 // A Batch belongs to the caller that passed it in; its slices may be reused as soon as
-// the call returns. A Source may swap the slices of the batch
-// for its own. Tables belong to the Source until Copy returns, but Copy may take
-// from them what only interning needs; a Sink may read those it was given between
-// Begin and the end of Close.
+// the call returns. A Source may swap the slices of the batch for its own. Tables belong
+// to the Source until Copy returns, but Copy may free what only interning needs. A Sink
+// may read the tables that it gets from Begin until Close returns.
 //
 // # Memory
 //
-// Copy holds a small part of its ceiling in rows, a third as large as they come,
-// and spills the rest; what it allocates does not depend on their number. Tables
-// of unique things can't be spilled: past their part of the ceiling, Copy ends
-// with an [ErrMemory] that says the size they need.
+// Copy holds rows in a small part of its ceiling, encoded to a third of their size, and
+// spills the rest; what it allocates does not depend on their number. Tables of unique
+// things can't be spilled: past their part of the ceiling, Copy ends with an [ErrMemory]
+// that says how much they need. Memory beside them counts, too: a Source has a [Claim] on
+// it, and a Sink [Tables.Reserve]s it.
 //
 // # Goroutines
 //
-// Tables are for one goroutine at a time. A Source that decodes on several
-// holds their lock while it interns. That is rare: each definition of a
-// recording is interned once, and its id kept in an array that needs no lock.
-// Code that looks at the tables of a Source before Next has returned io.EOF must hold
-// the lock as well.
+// Tables are for one goroutine at a time. A Source that decodes on several goroutines
+// locks them while it interns. That is rare: each definition of a recording is interned
+// once, and its id is kept in an array that needs no lock. Code that reads the tables of
+// a Source before Next has returned io.EOF must lock them as well.
 package stream

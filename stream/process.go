@@ -74,7 +74,7 @@ type Clock struct {
 	Monotonic   int64  // ns that the machine's monotonic clock read at First, 0 unknown
 }
 
-// What placed the times of a process, mostly.
+// The usual values of Clock.By.
 const (
 	PlacedByBoot = "boot" // the monotonic clock of its boot, which others may share
 	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot

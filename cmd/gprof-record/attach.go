@@ -16,7 +16,7 @@ import (
 	"gprof/recorder/attach"
 )
 
-// sampleFlags are those of the commands that sample processes from outside.
+// sampleFlags are the flags of the commands that sample processes from outside.
 type sampleFlags struct {
 	Rate       int  `short:"r" default:"1000" placeholder:"HZ" help:"Samples in a second of CPU time of each thread (default: 1000)."`
 	NoOffCPU   bool `name:"no-off-cpu" help:"Leave out when and where threads are off the processor."`
@@ -59,7 +59,7 @@ type attachCmd struct {
 	sampleFlags
 }
 
-// Help is what attach --help ends with.
+// Help is the end of attach --help.
 func (*attachCmd) Help() string {
 	return `Samples run into a ring of files: when it is full the oldest go. What is in it survives, whoever is killed. Ctrl-C ends the sampling; the processes run on.
 
@@ -74,7 +74,7 @@ Examples:
   gprof-record attach -p 4711 --rate 100 --no-off-cpu -o quiet.gprof`
 }
 
-// Run samples until the processes end, or whoever started it has enough.
+// Run samples until the processes end, or until it is interrupted.
 func (c *attachCmd) Run(s *tool) error {
 	options, err := c.options(c.Dir, program(c.Pid[0]), c.Limit)
 	if err != nil {
@@ -99,21 +99,21 @@ func (c *attachCmd) Run(s *tool) error {
 	case <-signals:
 	case <-enough:
 	}
-	signal.Stop(signals) // a second one ends what follows
+	signal.Stop(signals) // a second one ends the process
 	return s.finish(sampler, ending{session: options.Session, pack: c.Pack})
 }
 
-// options are those of a sampler whose session is of that service.
+// options are those of a sampler for a session of that service.
 func (f *sampleFlags) options(dir, service string, limit sizeFlag) (o attach.Options, err error) {
 	if f.Rate < 1 {
 		return o, fmt.Errorf("--rate %d: %w", f.Rate, attach.ErrRate)
 	}
-	os.Unsetenv(recorder.EnvSession) // it is that of a program that records itself
+	os.Unsetenv(recorder.EnvSession) // meant for programs that record themselves
 	session, err := recorder.Options{Dir: dir, Service: service}.Session()
 	return attach.Options{Session: session, Limit: int64(limit), Hz: f.Rate, NoOffCPU: f.NoOffCPU, NoChildren: f.NoChildren, StackBytes: int(f.CallGraph)}, err
 }
 
-// program is what a process is called, its pid if that can't be told.
+// program is the name of a process' program, its pid if that is unknown.
 func program(pid int) string {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
 		return strings.TrimSuffix(filepath.Base(exe), " (deleted)")
@@ -125,7 +125,7 @@ func pids(all []int) string {
 	return "pid " + strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]")
 }
 
-// hint says what would allow what was refused.
+// hint prints how to get a permission that was refused.
 func (s *tool) hint(err error) {
 	var r *attach.Refusal
 	if errors.As(err, &r) {
@@ -135,7 +135,7 @@ func (s *tool) hint(err error) {
 	}
 }
 
-// note says what can't be had.
+// note prints what is not available.
 func (s *tool) note(sampler *attach.Sampler) {
 	for _, n := range sampler.Notes() {
 		s.Warn(n)
@@ -143,14 +143,14 @@ func (s *tool) note(sampler *attach.Sampler) {
 	}
 }
 
-// ending is what is to be done when the sampling has ended.
+// ending is what to do at the end of the sampling.
 type ending struct {
 	session string
 	pack    packFlag     // the file to pack into, "" none
-	command *session.End // how our command ended, nil: there was none
+	command *session.End // how our command ended, nil if there was none
 }
 
-// finish ends the sampling and says what came of it.
+// finish ends the sampling and prints its result.
 func (s *tool) finish(sampler *attach.Sampler, e ending) error {
 	sum, err := sampler.Stop()
 	for _, why := range sum.Unwritten {
@@ -179,7 +179,7 @@ func (s *tool) finish(sampler *attach.Sampler, e ending) error {
 	return err
 }
 
-// maxSymbols is how many programs a hint names; gprof-convert info tells of all.
+// maxSymbols is the most programs that a hint names; gprof-convert info names all.
 const maxSymbols = 3
 
 // symbols are the flags by which functions of programs get names.
@@ -190,7 +190,7 @@ func symbols(programs []string) (flags string) {
 	return flags
 }
 
-// shellWord is a path as a shell takes it: what a hint says is to be pasted.
+// shellWord quotes a path for a shell, because people paste hints.
 func shellWord(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == filepath.Separator || strings.ContainsRune("._-+:@%,", r)

@@ -14,8 +14,8 @@ import (
 	"gprof/rawformat"
 )
 
-// isRefused reports whether the kernel refused, as it may in a container; then it must
-// have been said what would allow it.
+// isRefused reports whether the kernel refused, as it may in a container; then there must
+// have been a hint.
 func isRefused(t *testing.T, stderr string) bool {
 	t.Helper()
 	if !strings.Contains(stderr, "perf_event_open") {
@@ -27,7 +27,7 @@ func isRefused(t *testing.T, stderr string) bool {
 	return true
 }
 
-// What a hint says of a path a shell takes for that path.
+// A path in a hint is the same path for a shell.
 func TestShellWord(t *testing.T) {
 	for _, path := range []string{"/usr/bin/gcc-12", "/srv/my recordings", "it's", "$HOME", "a;b", "*", "~", "\"x\"", `back\slash`, "", "new\nline"} {
 		out, err := exec.Command("sh", "-c", "printf %s "+shellWord(path)).Output()
@@ -40,7 +40,7 @@ func TestShellWord(t *testing.T) {
 	}
 }
 
-// exits are how the processes of a session ended, by their arguments.
+// exits are the ends of the processes of a session, by their arguments.
 func exits(t *testing.T, at string) map[string]chunks.Exit {
 	t.Helper()
 	all := map[string]chunks.Exit{}
@@ -67,7 +67,7 @@ func exits(t *testing.T, at string) map[string]chunks.Exit {
 	return all
 }
 
-// A command that knows nothing of us runs as ever, and is recorded with its status.
+// A command without a recorder runs as usual, and is recorded with its status.
 func TestRunPerf(t *testing.T) {
 	for script, want := range map[string]struct {
 		code   int
@@ -106,7 +106,7 @@ func TestAttachNobody(t *testing.T) {
 	}
 }
 
-// A command runs on when it is only looked at for some time.
+// A command runs on after it was sampled for some time.
 func TestAttach(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.gprof")

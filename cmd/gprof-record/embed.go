@@ -19,7 +19,7 @@ type embedCmd struct {
 	Dir     string `arg:"" optional:"" default:"." help:"Directory of the module that is to record itself."`
 }
 
-// Help is what embed --help ends with.
+// Help is the end of embed --help.
 func (*embedCmd) Help() string {
 	return `It has the module's go.mod require the recorder and find it in gprof's sources, and says what to write in main. The module gets three modules of gprof and golang.org/x/sys, nothing else. Running it again changes nothing.
 
@@ -29,13 +29,15 @@ Examples:
   gprof-record embed --sources ~/src/gprof ./checkout`
 }
 
-// embedded are the modules that a program with the recorder is built of, besides
+// embedded are the modules that a program with the recorder needs besides
 // golang.org/x/sys.
 var embedded = []string{"rawformat", "chunks", "recorder"}
 
 // Run edits go.mod:
-//  1. Replace directives say where the modules lie, by `go mod edit`.
-//  2. `go get` requires the recorder, and what that requires, with their checksums.
+//
+//  1. Replace directives say where the modules are, by `go mod edit`.
+//  2. `go get` requires the recorder and the modules that it needs, with their
+//     checksums.
 func (c *embedCmd) Run(s *tool) error {
 	module, err := moduleIn(c.Dir)
 	if err != nil {
@@ -73,7 +75,7 @@ func (c *embedCmd) Run(s *tool) error {
 	return nil
 }
 
-// inMain is what a program's main function begins with.
+// inMain is what to write at the beginning of a program's main function.
 const inMain = `Write in main, with the import "gprof/recorder":
 
 	rec, err := recorder.Start(recorder.Options{Service: %q})
@@ -81,7 +83,7 @@ const inMain = `Write in main, with the import "gprof/recorder":
 	defer rec.Stop()
 `
 
-// sources returns the directory in which our modules lie.
+// sources returns the directory of our modules.
 func (c *embedCmd) sources() (string, error) {
 	dir := c.Sources
 	if dir == "" {
@@ -102,13 +104,13 @@ func (c *embedCmd) sources() (string, error) {
 
 // goModule is a module that is being edited.
 type goModule struct {
-	path string // as its go.mod says
+	path string // in its go.mod
 	dir  string
 	file string // its go.mod
-	work string // the go.work that is in force, "" or off: none
+	work string // the go.work in use; "" or off: none
 }
 
-// moduleIn finds the module of a directory, which has a go.mod itself.
+// moduleIn finds the module of a directory that has a go.mod itself.
 func moduleIn(dir string) (*goModule, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -135,8 +137,8 @@ func moduleIn(dir string) (*goModule, error) {
 	return m, nil
 }
 
-// run runs the go command on the module alone: neither a workspace around it nor copies of
-// what it requires have a say.
+// run runs the go command on the module alone, without the workspace around it and
+// without vendored copies.
 func (m *goModule) run(args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir
@@ -152,7 +154,7 @@ func (m *goModule) run(args ...string) ([]byte, error) {
 	return out, err
 }
 
-// notes says what is left to do where go.mod is not all that a build looks at.
+// notes prints what is left to do where a build does not only look at go.mod.
 func (m *goModule) notes(s *tool) {
 	if m.work != "" && m.work != "off" {
 		s.Hint(fmt.Sprintf("builds go by the workspace %s: it has to use %s, and its other modules must not replace gprof's by others", m.work, m.dir))

@@ -15,7 +15,7 @@ import (
 	"gprof/cmd/internal/console"
 )
 
-// newModule makes a module whose main function holds what embed says to write there.
+// newModule makes a module whose main function has what embed says to write there.
 func newModule(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -44,8 +44,8 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 
 const fresh = "module example.org/checkout\n\ngo 1.26\n"
 
-// A fresh module is embedded, twice, and what is said to write in main is written there:
-// it builds and records, and has our modules and golang.org/x/sys in its graph alone.
+// A fresh module is embedded, twice, and its main function gets what embed says: it
+// builds and records, and its module graph has only our modules and golang.org/x/sys.
 func TestEmbed(t *testing.T) {
 	dir := newModule(t, map[string]string{"go.mod": fresh, "main.go": "package main\n\nfunc main() {}\n"})
 	code, stdout, stderr := runTest(t, "", "embed", dir)
@@ -88,7 +88,8 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// In a workspace, or with a vendor folder, go.mod is not enough: the output names the next step.
+// In a workspace, or with a vendor folder, go.mod is not enough: the output names the
+// next step.
 func TestEmbedElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string

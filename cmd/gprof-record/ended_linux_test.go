@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A Go program whose runtime ends it, because no memory could be had, ended by itself:
-// nobody killed it. The command that has seen it says so, and status without one says no
-// more than is known.
+// A Go program that its runtime ends for lack of memory ended by itself: nobody killed
+// it. The command that waited for it says so, and without that status says no more than
+// is known.
 func TestOutOfMemoryIsNoKill(t *testing.T) {
 	dir := t.TempDir()
 	code, _, _ := runTest(t, "memory", "run", "--dir", dir, "--limit", "2MiB", "--", os.Args[0])
@@ -22,7 +22,7 @@ func TestOutOfMemoryIsNoKill(t *testing.T) {
 	if err != nil || len(exits) != 1 {
 		t.Fatalf("%v, %v", exits, err)
 	}
-	if err := os.Remove(exits[0]); err != nil { // as if nobody had seen it
+	if err := os.Remove(exits[0]); err != nil { // as if nobody had waited for it
 		t.Fatal(err)
 	}
 	if _, stdout, _ = runTest(t, "", "status", session); !strings.Contains(stdout, "found dead: killed, or ended by itself") {

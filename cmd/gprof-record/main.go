@@ -1,7 +1,6 @@
-// Gprof-record starts a command with recording switched on, and shows and steers
-// the processes of a session. The command is a Go program that imports
-// gprof/recorder or gprof/recorder/auto. Programs that don't, whatever they are written
-// in, it samples from outside.
+// Gprof-record starts a command with recording switched on, and shows and controls the
+// processes of a session. The command is a Go program that imports gprof/recorder or
+// gprof/recorder/auto. Other programs, in any language, it samples from outside.
 //
 // Run gprof-record COMMAND --help for examples.
 package main

@@ -31,7 +31,7 @@ var worked = recorder.NewEvent1("worked", recorder.Int("n"))
 
 var hold []byte // more than any machine has
 
-// TestMain lets the test binary be the command that is recorded.
+// TestMain makes the test binary the command that is recorded.
 func TestMain(m *testing.M) {
 	switch os.Getenv("TEST_COMMAND") {
 	case "work":
@@ -142,8 +142,7 @@ func TestSessionIsThePrograms(t *testing.T) {
 	}
 }
 
-// A session that the recorder refuses is told of by run as well: the program may not
-// say so.
+// Run, too, reports a session that the recorder refuses, because the program may not.
 func TestRunInForeignSession(t *testing.T) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, "true")
@@ -181,8 +180,8 @@ func TestNothingRecorded(t *testing.T) {
 	}
 }
 
-// Nobody stops the recorder of package auto: how the command ended is for its
-// parent to write.
+// Nobody stops the recorder of package auto: the parent of the command writes how it
+// ended.
 func TestExitRecord(t *testing.T) {
 	for _, tt := range []struct {
 		command string
@@ -213,7 +212,7 @@ func TestExitRecord(t *testing.T) {
 	}
 }
 
-// A command that is killed leaves a packed file all the same.
+// A command that is killed still leaves a packed file.
 func TestPack(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "dump.gprof")
@@ -247,8 +246,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// What is inherited never keeps the command from running, and flags go before
-// it.
+// The inherited environment never keeps the command from running, and flags override it.
 func TestInheritedEnvironment(t *testing.T) {
 	for _, tt := range []struct {
 		env      string
@@ -297,8 +295,8 @@ func TestSignalsAreForwarded(t *testing.T) {
 	}
 }
 
-// A command that runs under nohup, or in a script's background, is begun with the
-// same signals ignored, and gets those that it asks for all the same.
+// A command under nohup, or in a script's background, is started with the same signals
+// ignored, and still gets those that it asks for.
 func TestIgnoredSignals(t *testing.T) {
 	restoreEnvironment(t)
 	for script, want := range map[string]int{

@@ -12,8 +12,8 @@ import (
 	"gprof/ingest/pack"
 )
 
-// pack writes a packed file of what the processes in these directories left. It
-// appears only when it is whole. What can't be read is said, and left out.
+// pack writes a packed file of the recordings in these directories. It appears only when
+// it is whole. Files that can't be read are reported and left out.
 func (s *tool) pack(file, from string, dirs []string) error {
 	found, err := pack.Session(from)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *tool) pack(file, from string, dirs []string) error {
 	if len(found) == 0 {
 		return pack.ErrNothing
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".gprof-*") // mode 0600: it holds what a recording does
+	f, err := os.CreateTemp(filepath.Dir(file), ".gprof-*") // mode 0600, as for a recording
 	if err != nil {
 		return err
 	}

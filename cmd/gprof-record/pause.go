@@ -7,7 +7,7 @@ import (
 
 type pauseCmd struct{ session.Command }
 
-// Help is what pause --help ends with.
+// Help is the end of pause --help.
 func (*pauseCmd) Help() string {
 	return `Processes record nothing until resume, and keep the room that they have. Processes that start meanwhile begin paused. A program that paused itself stays so until it resumes, too.
 
@@ -17,5 +17,5 @@ Examples:
   gprof-record pause --timeout 30s /var/tmp/rec/checkout`
 }
 
-// Run tells the session and waits.
+// Run gives the command to the session and waits.
 func (c *pauseCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandPause) }

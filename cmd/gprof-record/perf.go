@@ -10,8 +10,8 @@ import (
 	"gprof/recorder/attach"
 )
 
-// sample runs the command and has the kernel sample it, from its first instruction on.
-// What is refused does not keep it from running.
+// sample runs the command and has the kernel sample it from its first instruction on. The
+// command also runs if the kernel refuses.
 func (c *runCmd) sample(s *tool) error {
 	options, err := c.options(c.Dir, filepath.Base(c.Command[0]), c.Limit)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *runCmd) sample(s *tool) error {
 	return err
 }
 
-// attach samples our child; nil: that is refused, and said.
+// attach samples our child; if that is refused it prints so and returns nil.
 func (s *tool) attach(pid int, o attach.Options) *attach.Sampler {
 	o.Child = pid
 	sampler, err := attach.Start([]int{pid}, o)

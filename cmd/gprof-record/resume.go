@@ -7,7 +7,7 @@ import (
 
 type resumeCmd struct{ session.Command }
 
-// Help is what resume --help ends with.
+// Help is the end of resume --help.
 func (*resumeCmd) Help() string {
 	return `Processes record again after pause, except those of programs that paused themselves.
 
@@ -17,5 +17,5 @@ Examples:
   gprof-record resume --timeout 30s /var/tmp/rec/checkout`
 }
 
-// Run tells the session and waits.
+// Run gives the command to the session and waits.
 func (c *resumeCmd) Run(s *tool) error { return c.Tell(s.Console, rawformat.CommandResume) }

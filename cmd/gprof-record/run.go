@@ -28,7 +28,7 @@ type runCmd struct {
 	Command []string `arg:"" passthrough:"" name:"command" help:"Command and its arguments, after --."`
 }
 
-// Help is what run --help ends with.
+// Help is the end of run --help.
 func (*runCmd) Help() string {
 	return `Standard input and output are the command's; what gprof-record says goes to standard error. Signals are passed on. The exit status is the command's, or 128 and the number of the signal that ended it.
 
@@ -46,7 +46,7 @@ With --perf the command need not know of us: the kernel samples it and the proce
   gprof-record run --perf --rate 100 --pack query.gprof -- psql -f slow.sql`
 }
 
-// sizeFlag is a number of bytes, 0 not given.
+// sizeFlag is a number of bytes, 0 if it is not given.
 type sizeFlag int64
 
 // UnmarshalText reads the flag.
@@ -59,8 +59,8 @@ func (f *sizeFlag) UnmarshalText(text []byte) error {
 	return err
 }
 
-// packFlag is the file to pack into, "" none. That it can't be made is said before
-// anything is recorded, not when it is too late.
+// packFlag is the file to pack into, "" for none. If it can't be made that is reported
+// before anything is recorded, not when it is too late.
 type packFlag string
 
 // UnmarshalText reads the flag.
@@ -73,16 +73,16 @@ func (f *packFlag) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Run starts the command, waits for it, and says where its session lies:
+// Run starts the command, waits for it, and prints the place of its session:
 //
-//  1. Name the session, so that it is known whatever the command calls itself.
+//  1. Name the session, so that its name does not depend on the command.
 //  2. Start the command with recording switched on in its environment.
 //  3. Pass signals on until it ends.
 //  4. Write how it ended, which its own recorder could not.
-//  5. Look which processes recorded, or explain why none did; pack them if that
-//     was asked for.
+//  5. Look which processes recorded, or explain why none did; pack them if that was
+//     asked for.
 //
-// What goes wrong with the recording does not keep the command from running.
+// Problems with the recording do not keep the command from running.
 func (c *runCmd) Run(s *tool) error {
 	if c.Perf {
 		return c.sample(s)
@@ -114,8 +114,8 @@ func (c *runCmd) Run(s *tool) error {
 	return nil
 }
 
-// AfterApply takes the mark of the command's beginning off. Flags of ours that
-// are not known stand before it, and are none of the command's.
+// AfterApply removes the separator before the command. Words before it are unknown flags
+// of ours, not the command's.
 func (c *runCmd) AfterApply() error {
 	if c.Command[0] != "--" && strings.HasPrefix(c.Command[0], "-") {
 		return fmt.Errorf("unknown flag %s", c.Command[0])
@@ -129,17 +129,16 @@ func (c *runCmd) AfterApply() error {
 	return nil
 }
 
-// prepare puts into the environment what the command shall know, and returns
-// the session's directory, "" if there is none. What the flags say goes before
-// what the environment says.
+// prepare sets the environment of the command, and returns the session's directory, "" if
+// there is none. Flags override the environment.
 func (c *runCmd) prepare() (session string, err error) {
-	os.Setenv(recorder.EnvSwitch, "on") // fails for malformed names only
+	os.Setenv(recorder.EnvSwitch, "on") // only fails for malformed names
 	if c.Limit > 0 {
 		os.Setenv(recorder.EnvLimit, strconv.FormatInt(int64(c.Limit), 10))
 	}
 	if c.Dir != "" {
 		os.Unsetenv(recorder.EnvSession)
-		os.Unsetenv(recorder.EnvParent) // it lies in the other session
+		os.Unsetenv(recorder.EnvParent) // which is in another session
 	}
 	session, err = recorder.Options{Dir: c.Dir, Service: launch.Program(c.Command)}.Session()
 	if err == nil {
@@ -148,7 +147,7 @@ func (c *runCmd) prepare() (session string, err error) {
 	return session, err
 }
 
-// command is what a command line starts, with our own standard input and output.
+// command is the command to start, with our standard input and output.
 func (s *tool) command(args []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.stdout, s.Stderr

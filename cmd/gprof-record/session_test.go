@@ -30,7 +30,8 @@ func service(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// serviceThat is such a program, and the line that it prints when it is ready.
+// serviceThat starts such a program, and returns the line that it prints when it is
+// ready.
 func serviceThat(t *testing.T, dir, does string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -57,7 +58,7 @@ func end(cmd *exec.Cmd) {
 	cmd.Wait()
 }
 
-// status is what gprof-record status --json says.
+// status is the output of gprof-record status --json.
 func status(t *testing.T, args ...string) (v session.State) {
 	t.Helper()
 	code, stdout, stderr := runTest(t, "", append([]string{"status", "--json"}, args...)...)
@@ -73,7 +74,7 @@ func TestStatus(t *testing.T) {
 	end(a)
 	v := status(t, "--dir", dir, "shop")
 	for deadline := time.Now().Add(time.Minute); v.Alive() > 1 && time.Now().Before(deadline); {
-		v = status(t, "--dir", dir, "shop") // the other one looks after what was left, and has its lock meanwhile
+		v = status(t, "--dir", dir, "shop") // the other one writes its exit, and has its lock meanwhile
 	}
 	if v.Session != filepath.Join(dir, "shop") || v.Limit != 2<<20 || v.State != "recording" || len(v.Processes) != 2 || v.Alive() != 1 {
 		t.Fatalf("%+v", v)
@@ -100,8 +101,8 @@ func TestStatus(t *testing.T) {
 	listSessions(t, dir)
 }
 
-// listSessions has status list what lies in dir, where one session is, and where
-// recorders put sessions if they are not told.
+// listSessions makes status list the sessions in dir, where there is one, and where
+// recorders put sessions by default.
 func listSessions(t *testing.T, dir string) {
 	t.Helper()
 	if code, stdout, stderr := runTest(t, "", "status", "--dir", dir); code != 0 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, filepath.Join(dir, "shop")+"  recording") {
@@ -118,8 +119,8 @@ func listSessions(t *testing.T, dir string) {
 	}
 }
 
-// Who was killed, and whom nobody looked after, ended when it committed for the
-// last time, not when it last opened a chunk.
+// A process that was killed, and whose exit nobody wrote, ended with its last commit, not
+// when it opened its last chunk.
 func TestStatusOfKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd, marked := serviceThat(t, dir, "late")
@@ -166,8 +167,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// freeze stops a process as a debugger would, and waits until all its threads
-// stand still.
+// freeze stops a process as a debugger would, and waits until all its threads have
+// stopped.
 func freeze(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -181,7 +182,7 @@ func freeze(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// Who does not answer is named; the command holds.
+// Processes that do not answer are named; the command stays in force.
 func TestNoAnswer(t *testing.T) {
 	dir := t.TempDir()
 	cmd := service(t, dir)
@@ -242,10 +243,10 @@ func TestFindSession(t *testing.T) {
 	}
 }
 
-// A session without a control page is shown; its processes can't be told.
+// A session without a control page is shown; its processes can't be given commands.
 func TestSessionWithoutPage(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "shop", "control"), 0o700); err != nil { // it can't be made
+	if err := os.MkdirAll(filepath.Join(dir, "shop", "control"), 0o700); err != nil { // in the way of the page
 		t.Fatal(err)
 	}
 	service(t, dir)
@@ -261,8 +262,7 @@ func TestSessionWithoutPage(t *testing.T) {
 	}
 }
 
-// How a command ended is told together with how far its recording parent was
-// then.
+// How a command ended is recorded with the position of its recording parent at that time.
 func TestRunTellsTheParentsIndex(t *testing.T) {
 	dir := t.TempDir()
 	service(t, dir)
@@ -275,7 +275,7 @@ func TestRunTellsTheParentsIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := chunksession.IndexNow(at, instance)
-	for deadline := time.Now().Add(time.Minute); before <= 1 && time.Now().Before(deadline); { // its housekeeper tells
+	for deadline := time.Now().Add(time.Minute); before <= 1 && time.Now().Before(deadline); { // written by its keeper
 		before, _ = chunksession.IndexNow(at, instance)
 	}
 	if code, _, stderr := runTest(t, "die", "run", "--", os.Args[0]); code != 128+int(syscall.SIGKILL) {
@@ -296,7 +296,7 @@ func TestRunTellsTheParentsIndex(t *testing.T) {
 	}
 }
 
-// A session of somebody else is not called empty.
+// A session of another user is not called empty.
 func TestSessionOfSomebodyElse(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Log("root may read everything")

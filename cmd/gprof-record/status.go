@@ -16,7 +16,7 @@ type statusCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// Help is what status --help ends with.
+// Help is the end of status --help.
 func (*statusCmd) Help() string {
 	return `It shows who records or recorded in a session, how much each process holds of the limit that they share, and how far back that reaches. Without a session it lists those that there are.
 
@@ -30,7 +30,7 @@ Examples:
 A pause by the program itself is not shown.`
 }
 
-// Run looks once.
+// Run shows the state at this moment.
 func (c *statusCmd) Run(s *tool) error {
 	if c.Session == "" {
 		return c.list(s)
@@ -49,7 +49,7 @@ func (c *statusCmd) Run(s *tool) error {
 	return printJSON(s.stdout, v)
 }
 
-// list shows all sessions. One that can't be read is said, and left out.
+// list shows all sessions. One that can't be read is reported and left out.
 func (c *statusCmd) list(s *tool) error {
 	views := []*session.State{}
 	for _, dir := range session.List(c.Dir) {

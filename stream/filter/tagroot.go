@@ -52,8 +52,8 @@ type unnamedFrame struct {
 // tagStack is a stack under the frames of a tag.
 type tagStack struct{ root, stack stream.StackID }
 
-// What a key names; any other is a label of the program, or an attribute of the
-// process.
+// Keys with a meaning of their own; any other is a label that the program has set, or an
+// attribute of the process.
 const (
 	tagTrack     = "track"
 	tagGoroutine = "goroutine"

@@ -1,5 +1,5 @@
-// Package wording says to people what the ledger and the tables of a run hold: why
-// something is missing, how a process ended, what its heap samples are worth. All
+// Package wording tells people what is in the ledger and the tables of a run: why
+// something is missing, how a process ended, how far its heap samples can be trusted. All
 // outputs and commands take their words from here.
 package wording
 
@@ -45,7 +45,7 @@ var reasons = [stream.NumReasons]string{
 	stream.ReasonDeep:        "(truncated) stands for calls beyond the depth that is recorded",
 }
 
-// Reason says why a line stands in the ledger, in a few words.
+// Reason says why a line is in the ledger, in a few words.
 func Reason(r stream.Reason) string { return reasons[r] }
 
 // Amount says how much a line is about: "3 pages, 12288 bytes".
@@ -65,7 +65,7 @@ func Line(line stream.Line) string {
 	return Amount(line) + ": " + line.Where
 }
 
-// Remark says all that a line holds, for a comment in an output.
+// Remark says all that is in a line, for a comment in an output.
 func Remark(line stream.Line) string {
 	text := line.Reason.Severity().String() + ": "
 	if line.Process != "" {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text of a recording as a person may be shown it: one line, in
-// which nothing can steer a terminal or turn the direction of what follows, and two
-// names that differ look different. Characters that could, those without a width
-// among them, become U+FFFD, and so does what is no UTF-8.
+// Printable makes a text of a recording safe to show: one line, in which nothing can
+// steer a terminal or change the direction of the text after it, and different names look
+// different. Control characters, characters without a width and invalid UTF-8 become
+// U+FFFD.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf && unicode.In(r, unseen...) || r < utf8.RuneSelf && unicode.IsControl(r) {
 			return utf8.RuneError
 		}
-		return r // of what is no UTF-8, Map has made U+FFFD
+		return r // Map has replaced invalid UTF-8
 	}, text)
 }
 

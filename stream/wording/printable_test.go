@@ -2,8 +2,8 @@ package wording
 
 import "testing"
 
-// What a program called its tracks can neither steer a terminal nor look like a
-// line of ours.
+// Names that a program gave its tracks can neither steer a terminal nor look like a line
+// of ours.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "",

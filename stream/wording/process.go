@@ -8,14 +8,14 @@ import (
 	"gprof/stream"
 )
 
-// Unseen is the word for the end of a process that does not run any more and of whose
-// end nothing was recorded: the same as for one that another process found dead.
+// Unseen is the word for the end of a process that has ended without any record of it:
+// the same as for one that another process found dead.
 const Unseen = "found dead"
 
 // End says how a process ended, in one word and what follows it: "killed" and " by
 // signal 9 (SIGKILL)". A Go program that ended with status 2 did that by itself, but the
 // status alone does not tell a panic from a fatal error, such as out of memory, or from
-// os.Exit. Of one that nobody saw end not even that is known.
+// os.Exit. If nobody saw the process end not even that is known.
 func End(e stream.Exit, isGo bool) (word, how string) {
 	switch {
 	case !e.Known || e.Reason == Unseen:
@@ -53,13 +53,13 @@ func signalName(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// Heap says how far the heap samples of a process can be trusted that ended then.
+// Heap says how far the heap samples of a process that ended at end can be trusted.
 func Heap(h *stream.Heap, end stream.Time) string {
 	const mebi = 1 << 20
 	text := fmt.Sprintf("%.1f s before the end, %.1f MiB", max(0, time.Duration(end-h.Sampled)).Seconds(), float64(h.Explained)/mebi)
 	had := fmt.Sprintf("the %.1f MiB that the heap had %.1f s before the end", float64(h.InUse)/mebi, max(0, time.Duration(end-h.Counted)).Seconds())
 	switch share := h.Share(); {
-	case share > 100: // of a small heap, of which a sample stands for much
+	case share > 100: // of a small heap, in which a sample stands for much
 		text += ", an estimate of " + had
 	case share >= 0:
 		text += fmt.Sprintf(", which is %d %% of %s", share, had)

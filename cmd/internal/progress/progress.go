@@ -1,5 +1,5 @@
-// Package progress keeps how far some work has come, as a proportion of the whole:
-// nested parts and loops each report their own share.
+// Package progress keeps track of how much of some work is done, as a proportion of the
+// whole: nested parts and loops each report their own share.
 package progress
 
 import (
@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Gauge shows how far some work has come, and where it is. One goroutine works
-// and sets it, through a [Logger]; any other may look. The zero Gauge
-// stands at the beginning.
+// Gauge is how much of some work is done, and at which place it is. One goroutine works
+// and sets it, through a [Logger]; any other may read it. The zero Gauge is at the
+// beginning.
 type Gauge struct {
 	value atomic.Uint32
 	place atomic.Pointer[string]
@@ -23,7 +23,7 @@ func (g *Gauge) Value() Proportion {
 	return Proportion(g.value.Load())
 }
 
-// Place is what is being done, "" before anything was said.
+// Place is what is being done, "" if that was not set.
 func (g *Gauge) Place() string {
 	if g != nil {
 		if place := g.place.Load(); place != nil {
@@ -33,8 +33,8 @@ func (g *Gauge) Place() string {
 	return ""
 }
 
-// set sets the place first, so that who sees the value finds it there. An empty
-// one leaves it.
+// set sets the place before the value, so that a reader of the value finds the place. An
+// empty place stays as it was.
 func (g *Gauge) set(p Proportion, place string) {
 	if place != "" {
 		g.place.Store(&place)
@@ -99,8 +99,8 @@ func (l *Logger) Loop(from, to Proportion, n int, edge string) iter.Seq2[int, *L
 	}
 }
 
-// step is where round i of n begins, and round i-1 ends. It is calculated from
-// the beginning, so that what is cut off does not add up.
+// step is where round i of n begins, and round i-1 ends. It is calculated from the
+// beginning, so that rounding errors do not add up.
 func step(from, to Proportion, i, n int) Proportion {
 	return from.Plus(Ratio(int64(i), int64(n)).Of(to.Minus(from)))
 }

@@ -4,7 +4,7 @@ import "testing"
 
 func at(t *testing.T, g *Gauge, value Proportion, place string) {
 	t.Helper()
-	const cut = 8 // what divisions may cut off
+	const cut = 8 // lost by divisions
 	if got := g.Value(); got > value || got+cut < value || g.Place() != place {
 		t.Errorf("the gauge stands at %v, %q; want %v, %q", got, g.Place(), value, place)
 	}
@@ -33,7 +33,7 @@ func TestProgressLogger(t *testing.T) {
 	at(t, g, Percent(60), "part done")
 	part.Set(0, "too late")
 	part.Done()
-	at(t, g, Percent(60), "part done") // what is done sets nothing
+	at(t, g, Percent(60), "part done") // a logger that is done sets nothing
 
 	l.Part(Percent(10), Percent(20), "back", "") // an earlier part
 	at(t, g, Percent(10), "back")

@@ -15,8 +15,7 @@ const (
 // Percent is n hundredths, at least none and at most all.
 func Percent(n int) Proportion { return Ratio(int64(n), 100) }
 
-// Ratio is part of whole, at least none and at most all. Of nothing it is
-// Unknown.
+// Ratio is part of whole, at least none and at most all. It is Unknown if whole is 0.
 func Ratio(part, whole int64) Proportion {
 	if whole <= 0 {
 		return Unknown
@@ -28,7 +27,7 @@ func Ratio(part, whole int64) Proportion {
 	return Proportion(uint64(part) * uint64(Whole) / uint64(whole))
 }
 
-// Known says whether p is a part.
+// Known reports whether p is known.
 func (p Proportion) Known() bool { return p <= Whole }
 
 // Float is p as a number from 0 to 1, or NaN.

@@ -37,7 +37,7 @@ func TestProportion(t *testing.T) {
 	}
 }
 
-// What is calculated with something unknown is unknown, and written in one way.
+// All that is calculated with something unknown is Unknown.
 func TestUnknownProportion(t *testing.T) {
 	for _, u := range []Proportion{Unknown, Whole + 1} {
 		for i, got := range []Proportion{

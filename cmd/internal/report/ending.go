@@ -34,8 +34,8 @@ type memoryUse struct {
 	Out     bool          `json:"probably_out"` // it probably ended for lack of memory
 }
 
-// The kernel kills when no page can be had: within a few percent of the limit.
-// What is read a moment earlier, or by RSS alone, is a little less.
+// The kernel kills a process when no page is left, within a few percent of the limit. The
+// last reading, a moment earlier or by RSS alone, is a little less.
 const (
 	outNumerator   = 97
 	outDenominator = 100

@@ -6,8 +6,8 @@ import (
 	"gprof/ingest"
 )
 
-// Expiry is the flags that say what is left out because it ended before what
-// its process, or its parent, still holds. Commands that show events have them.
+// Expiry are the flags for leaving out processes that ended before the time that they, or
+// their parents, still hold. Commands that show events have them.
 type Expiry struct {
 	KeepExpired   bool          `help:"Keep what has expired: child processes that ended cleanly before what their parent still holds, and tracks, pages and counters that ended before what their process holds."`
 	ExpireCrashed bool          `help:"Let processes expire that were killed, crashed or failed, too."`

@@ -11,8 +11,8 @@ import (
 	"gprof/stream/redact"
 )
 
-// Filter is the flags that say which part of a recording is wanted, and how
-// it is grouped. All commands that read events have them.
+// Filter are the flags for the part of a recording to show, and how it is grouped. All
+// commands that read events have them.
 type Filter struct {
 	Period
 	Process   filter.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
@@ -32,7 +32,7 @@ var errDuringAll = errors.New("--during-all says how much of the time of --durin
 // groupings are the values of --tracks.
 var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread, "processor": ingest.ByProcessor}
 
-// Check refuses flags that cannot be, before anything is read.
+// Check refuses flags that contradict each other, before anything is read.
 func (f *Filter) Check() error {
 	_, err := f.queries()
 	if err == nil && f.DuringAll && len(f.During) == 0 {
@@ -55,10 +55,10 @@ func (f *Filter) queries() (all []filter.Query, err error) {
 	return all, nil
 }
 
-// events are those of what was found that the flags want.
+// events returns the events that the flags select.
 //
-// The time comes first, so that what lies outside is not read. Then --during
-// sees all markers of that time, also those that the other flags leave out.
+// The time comes first, so that nothing outside of it is read. Then --during sees all
+// markers of that time, also those that the other flags leave out.
 func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	from, to, err := f.Span(found)
 	if err != nil {
@@ -78,12 +78,12 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	return f.filter(src)
 }
 
-// Span is the time that is wanted, on the clock of what was found.
+// Span is the selected time, on the clock of the recordings.
 func (f *Filter) Span(found *ingest.Found) (from, to stream.Time, err error) {
 	return f.Period.Span(found, f.Process)
 }
 
-// filter applies the flags that look at single events.
+// filter applies the flags for single events.
 func (f *Filter) filter(src stream.Source) (stream.Source, error) {
 	queries, err := f.queries()
 	if err != nil {
@@ -101,8 +101,8 @@ func (f *Filter) filter(src stream.Source) (stream.Source, error) {
 	return src, nil
 }
 
-// tag begins stacks with what they belong to. It comes last, so that nothing is
-// shown there that is hidden elsewhere.
+// tag puts the tags below stacks. It comes last, so that nothing is shown there that is
+// hidden elsewhere.
 func (f *Filter) tag(src stream.Source) stream.Source {
 	if len(f.TagRoot) == 0 {
 		return src

@@ -15,7 +15,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// PeriodHelp says what a time may be, for the help of commands.
+// PeriodHelp describes times, for the help of commands.
 const PeriodHelp = `A time T is one of
 
   2026-11-21T17:02:00.5Z   a moment, RFC 3339
@@ -26,7 +26,7 @@ const PeriodHelp = `A time T is one of
                            uncleanly: killed, crashed, or failed
 `
 
-// Period is the flags that say from when to when. The zero period is always.
+// Period are the flags for a range of time. The zero period is all time.
 type Period struct {
 	From string `placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end."`
 	To   string `placeholder:"T" help:"Leave out what began then or later: as --from; or crash: after the last that a process committed that ended uncleanly."`
@@ -41,7 +41,7 @@ var (
 	ErrNoCrash = errors.New("no process ended uncleanly: each stopped, exited with status 0, or is still recording")
 )
 
-// length is how long a period is, above 0.
+// length is the length of a period, above 0.
 type length time.Duration
 
 // UnmarshalText reads a duration.
@@ -54,7 +54,7 @@ func (l *length) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Given says whether there is any of the flags.
+// Given reports whether any of the flags is given.
 func (p *Period) Given() bool { return *p != Period{} }
 
 // check refuses flags that contradict each other, before anything is read.
@@ -68,8 +68,8 @@ func (p *Period) check() error {
 	return errors.Join(err1, err2)
 }
 
-// Span is the period on the clock of what was found: from from on and before
-// to. A crash is one of the processes that of names, if it names any.
+// Span is the period on the clock of the recordings: from from on and before to. A crash
+// is one of a process that of matches, if it has any patterns.
 func (p *Period) Span(found *ingest.Found, of filter.Patterns) (from, to stream.Time, err error) {
 	from, to = math.MinInt64, math.MaxInt64
 	if err := p.check(); err != nil || !p.Given() {
@@ -92,7 +92,7 @@ func (p *Period) Span(found *ingest.Found, of filter.Patterns) (from, to stream.
 	return from, to, nil
 }
 
-// EmptyHint tells when there is something, if the period has nothing.
+// EmptyHint says when there are events, if there are none in the period.
 func (p *Period) EmptyHint(found *ingest.Found, c *stream.Count) string {
 	if start, end := found.Span(); p.Given() && len(c.Series) == 0 && end > start {
 		return fmt.Sprintf("nothing happened in that time; the recording is from %s to %s", utc(start), utc(end))
@@ -100,8 +100,8 @@ func (p *Period) EmptyHint(found *ingest.Found, c *stream.Count) string {
 	return ""
 }
 
-// parseTo is the end of the period; the last that was committed lies in it.
-// Without found, only what needs none is told.
+// parseTo is the end of the period, with the last event in it. Without found, only times
+// that need no recording are read.
 func (p *Period) parseTo(m moments, found *ingest.Found, of filter.Patterns) (stream.Time, error) {
 	word, name, named := strings.Cut(p.To, ":")
 	switch {
@@ -123,8 +123,8 @@ func (p *Period) parseTo(m moments, found *ingest.Found, of filter.Patterns) (st
 	return at + 1, nil
 }
 
-// crashOf is the last moment of the process that was chosen, by its name or because
-// it is the only one, among those that ended uncleanly.
+// crashOf is the last moment of a process that ended uncleanly: of the one with that
+// name, or of the only one that was chosen.
 func crashOf(crashes, chosen []ingest.Crash, name string) (stream.Time, error) {
 	if len(chosen) == 1 {
 		return chosen[0].At, nil
@@ -142,13 +142,13 @@ func crashOf(crashes, chosen []ingest.Crash, name string) (stream.Time, error) {
 	return 0, fmt.Errorf("%d processes ended uncleanly; choose one of:%s", len(chosen), list.String())
 }
 
-// utc shows a moment.
+// utc writes a moment.
 func utc(t stream.Time) string { return time.Unix(0, int64(t)).UTC().Format(time.RFC3339Nano) }
 
-// moments reads times; start and end are those of the recording.
+// moments reads times relative to the start and end of the recording.
 type moments struct{ start, end stream.Time }
 
-// parse reads the time that a flag has; without a text it is none.
+// parse reads the time of a flag; without a text it is none.
 func (m moments) parse(flag, text string, none stream.Time) (stream.Time, error) {
 	if text == "" {
 		return none, nil
@@ -170,7 +170,7 @@ func (m moments) parse(flag, text string, none stream.Time) (stream.Time, error)
 	return 0, fmt.Errorf("%s: %q is no time; want one such as 2026-11-21T17:02:00Z, 1795280520, 90s after the start, or %s=-60s before the end", flag, text, flag)
 }
 
-// later is t moved by d, or the end of all time that is in the way.
+// later is t moved by d, at most to the end of all time.
 func later(t stream.Time, d time.Duration) stream.Time {
 	switch sum := t + stream.Time(d); {
 	case d > 0 && sum < t:

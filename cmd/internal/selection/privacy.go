@@ -14,8 +14,8 @@ import (
 	"gprof/stream/redact"
 )
 
-// Privacy is the flags that say what nobody is to read in an output. All
-// commands that read events have them.
+// Privacy are the flags for what must not be readable in an output. All commands that
+// read events have them.
 type Privacy struct {
 	Redact    redaction `placeholder:"KIND[:HOW],..." help:"Make unreadable what a recording may reveal. Alone it drops secrets and hashes the rest; --redact=KIND[:HOW],... says of which kinds: secret, user, url, path, name or all; and how: keep, hash or drop."`
 	RedactKey string    `type:"path" placeholder:"FILE" help:"Key of the hashes, 16 bytes or more: outputs that are made with one key have equal hashes for equal values. Without it each run has a key of its own."`
@@ -23,7 +23,7 @@ type Privacy struct {
 	key []byte
 }
 
-// minKey is so many bytes that nobody can try all keys.
+// minKey is the least length of a key in bytes, so that nobody can try all keys.
 const minKey = 16
 
 // Prepare reads the key, before anything else is read. There is one for a run.
@@ -32,7 +32,7 @@ func (r *Privacy) Prepare() error {
 	case r.key != nil:
 	case r.RedactKey == "" && r.Redact.hashes():
 		r.key = make([]byte, sha256.Size)
-		rand.Read(r.key) // does not fail
+		rand.Read(r.key) // never fails
 	case r.RedactKey != "" && !r.Redact.Given:
 		return console.Exit(console.Usage, errors.New("--redact-key without --redact does nothing; add --redact"))
 	case r.RedactKey != "":
@@ -48,7 +48,7 @@ func (r *Privacy) Prepare() error {
 	return nil
 }
 
-// Lasting refuses hashes that another run could not repeat: a batch that goes on
+// Lasting refuses hashes that another run could not repeat, because a batch that goes on
 // would mix them.
 func (r *Privacy) Lasting() error {
 	if r.Redact.hashes() && r.RedactKey == "" {
@@ -57,8 +57,7 @@ func (r *Privacy) Lasting() error {
 	return nil
 }
 
-// Settings tells what the flags are, and nothing of the key that helps to guess
-// it.
+// Settings describes the flags without anything that helps to guess the key.
 func (r *Privacy) Settings() string {
 	if !r.Redact.Given {
 		return ""
@@ -80,8 +79,7 @@ type redaction struct {
 	how   redact.Options
 }
 
-// redactAll is what --redact alone means: what must not leave the machine is not
-// even told apart.
+// redactAll is the meaning of --redact alone: secrets are not even told apart.
 var redactAll = redact.Options{Secrets: redact.Drop, Users: redact.Hash, URLs: redact.Hash, Paths: redact.Hash, Names: redact.Hash}
 
 func (r *redaction) hashes() bool {
@@ -107,7 +105,7 @@ var redactionKinds = []struct {
 
 var redactionHows = map[string]redact.Action{"keep": redact.Keep, "hash": redact.Hash, "drop": redact.Drop}
 
-// Decode takes the flag with a value or without. Kong calls it.
+// Decode reads the flag with or without a value. Kong calls it.
 func (r *redaction) Decode(ctx *kong.DecodeContext) error {
 	text := "all"
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
@@ -149,8 +147,8 @@ func (r *redaction) add(word string) error {
 	return nil
 }
 
-// Raw is the flags that commands refuse which copy or show the bytes of a
-// recording: those can't be redacted.
+// Raw are the flags that commands refuse which copy or show the bytes of a recording,
+// because bytes can't be redacted.
 type Raw struct {
 	Redact rawRedaction `hidden:"" help:"Refused: bytes of a recording can't be redacted."`
 }

@@ -1,6 +1,6 @@
-// Package selection reads the flags that say what of a recording is wanted, and what of
-// that may be seen: a period, processes, tracks and markers, redaction, expiry. It makes
-// a Source of what was found.
+// Package selection reads the flags for what part of recordings to show, and what of it
+// to hide: a period, processes, tracks and markers, redaction, expiry. It makes a Source
+// of the recordings.
 package selection
 
 import (
@@ -9,16 +9,16 @@ import (
 	"gprof/stream/redact"
 )
 
-// Selection is the flags that say what of a recording is read, and how it is shown.
-// All commands that show events have them.
+// Selection are the flags for what of a recording is read, and how it is shown. All
+// commands that show events have them.
 type Selection struct {
 	Expiry
 	Filter
 	Privacy
 }
 
-// Source returns the events of what was found that are wanted, as they may be seen.
-// It may be called once for what was found. Rows that wait lie in the directory temp.
+// Source returns the selected events, redacted. It may be called once for what was found.
+// Rows that wait are kept in the directory temp.
 func (s *Selection) Source(found *ingest.Found, temp string) (stream.Source, error) {
 	f := s.Filter
 	f.spill = temp

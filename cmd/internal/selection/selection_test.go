@@ -27,7 +27,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// Flags that can't be are refused before anything is read.
+// Flags that contradict each other are refused before anything is read.
 func TestCheck(t *testing.T) {
 	for want, f := range map[string]Filter{
 		"--last and --from both say": {Period: Period{Last: 1, From: "10s"}},

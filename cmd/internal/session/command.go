@@ -14,20 +14,21 @@ import (
 	"gprof/rawformat"
 )
 
-// Command are those of the commands that all processes of a session obey.
+// Command are the arguments of the commands that all processes of a session obey.
 type Command struct {
 	Arg
 	Timeout time.Duration `short:"t" default:"5s" placeholder:"DURATION" help:"How long to wait until all have obeyed (default: 5s)."`
 }
 
-// pollEvery is how often the answers are looked at. Processes look every 100 ms.
+// pollEvery is how often answers are looked for. Processes look for commands every 100
+// ms.
 const pollEvery = 20 * time.Millisecond
 
-// Tell has all processes of the session do something:
+// Tell gives all processes of the session a command:
 //
-//  1. Refuse what makes no sense in the session's state.
-//  2. Store the command: processes that start from now on go by it.
-//  3. Wait until all that live have obeyed, and say who has not.
+//  1. Refuse commands that make no sense in the session's state.
+//  2. Store the command: processes that start later follow it, too.
+//  3. Wait until all live processes have obeyed, and name those that have not.
 func (c *Command) Tell(s *console.Console, what rawformat.Command) error {
 	dir, err := c.Find()
 	if err != nil {
@@ -68,7 +69,7 @@ func (c *Command) await(s *console.Console, dir string, what rawformat.Command, 
 	}
 }
 
-// late names the processes that live and have not obeyed.
+// late names the live processes that have not obeyed.
 func late(s *session.Status, generation uint64) (names []string) {
 	if s == nil {
 		return nil // somebody removed the session
@@ -81,7 +82,7 @@ func late(s *session.Status, generation uint64) (names []string) {
 	return names
 }
 
-// tellState says what the session does now.
+// tellState prints what the session does now.
 func tellState(s *console.Console, session string, what rawformat.Command) error {
 	v, err := Look(session)
 	if err != nil {
@@ -104,7 +105,7 @@ func tellState(s *console.Console, session string, what rawformat.Command) error
 	return nil
 }
 
-// processName is how a person finds a process.
+// processName is the name of a process for people.
 func processName(pid uint32, instance string) string {
 	return fmt.Sprintf("pid %d (instance %s)", pid, instance)
 }

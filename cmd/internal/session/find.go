@@ -17,8 +17,8 @@ type Arg struct {
 	Session string `arg:"" help:"Directory of the session, or the service's name."`
 }
 
-// List lists the sessions that lie in dir or, if that is empty, wherever
-// recorders of this user put them.
+// List lists the sessions in dir or, if that is empty, wherever recorders of this user
+// put them.
 func List(dir string) (all []string) {
 	dirs := []string{dir}
 	if dir == "" {
@@ -67,9 +67,9 @@ func (a *Arg) Find() (string, error) {
 	return filepath.Abs(dir)
 }
 
-// ofService is where a recorder of that service would record.
+// ofService is the directory in which a recorder of that service would record.
 func (a *Arg) ofService() (string, error) {
-	os.Unsetenv(recorder.EnvSession) // it would go before the name
+	os.Unsetenv(recorder.EnvSession) // it would override the name
 	return recorder.Options{Dir: a.Dir, Service: a.Session}.Session()
 }
 

@@ -45,7 +45,7 @@ func (v *State) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-// does is what the session's processes do.
+// does says what the session's processes do.
 func (v *State) does() string {
 	if v.Alive() == 0 {
 		return "no process is running; those that start will be " + v.State
@@ -53,7 +53,7 @@ func (v *State) does() string {
 	return v.State
 }
 
-// use is how much of the limit is taken.
+// use says how much of the limit is taken.
 func (v *State) use() string {
 	if v.Limit == 0 {
 		return fmt.Sprintf("%s in use; each process has a limit of its own", Size(v.Held))
@@ -61,7 +61,7 @@ func (v *State) use() string {
 	return fmt.Sprintf("%s of %s in use (%d %%)", Size(v.Held), Size(v.Limit), v.Held*100/v.Limit)
 }
 
-// describe is what a process does, or how it ended.
+// describe says what a process does, or how it ended.
 func (p *processView) describe() string {
 	switch {
 	case p.Alive && p.Alone:
@@ -96,10 +96,10 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// states are what the processes of a session do after a command.
+// states are the states of processes that obeyed a command.
 var states = [...]string{rawformat.CommandStart: "recording", rawformat.CommandPause: "paused", rawformat.CommandResume: "recording", rawformat.CommandStop: "stopped"}
 
-// stateAfter is that of a process that obeyed a command.
+// stateAfter is the state of a process that obeyed a command.
 func stateAfter(c rawformat.Command) string {
 	if int(c) < len(states) {
 		return states[c]

@@ -21,7 +21,7 @@ func TestSizesAndTimes(t *testing.T) {
 	}
 }
 
-// Names that other processes of a session chose can't steer the terminal.
+// Names that other processes of a session have chosen can't steer the terminal.
 func TestStatusSteersNoTerminal(t *testing.T) {
 	for _, name := range []string{"shop\x1b[2J", "shop\nSTATE", "shop\t", "shop\u202e", "shop\xff"} {
 		var out bytes.Buffer

@@ -1,5 +1,5 @@
-// Package session shows and steers a session that is being recorded: which processes it
-// has, what they hold of the limit that they share, and what they are told to do.
+// Package session shows and controls a session that is being recorded: its processes, how
+// much they hold of their common limit, and their commands.
 package session
 
 import (
@@ -23,7 +23,7 @@ import (
 // State is a session at one moment.
 type State struct {
 	Session   string         `json:"session"`
-	State     string         `json:"state"` // what its processes are told: recording, paused, stopped
+	State     string         `json:"state"` // by its last command: recording, paused, stopped
 	Limit     int64          `json:"limit"` // bytes, for all processes; 0 without a control page
 	Held      int64          `json:"held"`  // bytes of all processes
 	Processes []*processView `json:"processes"`
@@ -36,8 +36,8 @@ type processView struct {
 	Pid      uint32     `json:"pid"` // in its own pid namespace
 	Alive    bool       `json:"alive"`
 	State    string     `json:"state"`           // recording, paused, stopped; or how it ended
-	Ended    *time.Time `json:"ended,omitempty"` // as far as it is known
-	Obeyed   bool       `json:"obeyed"`          // lives, and has done what the session was told last
+	Ended    *time.Time `json:"ended,omitempty"` // if it is known
+	Obeyed   bool       `json:"obeyed"`          // is alive, and has obeyed the last command
 	Alone    bool       `json:"alone"`           // isn't in the session's account
 	Held     int64      `json:"held"`            // bytes
 	Reach    float64    `json:"reach_seconds"`   // from its oldest chunk until now, or its end
@@ -45,8 +45,8 @@ type processView struct {
 	start int64
 }
 
-// Look reads the control page and all instance directories. What goes while
-// it looks is left out.
+// Look reads the control page and all instance directories. Directories that go meanwhile
+// are left out.
 func Look(session string) (*State, error) {
 	v := &State{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*processView{}}
 	told, err := readSession(session)
@@ -77,7 +77,7 @@ func readSession(dir string) (*session.Status, error) {
 	return s, err
 }
 
-// instance looks at one directory; nil if it holds nothing of ours.
+// instance reads one directory; nil if it is no recording.
 func (v *State) instance(dir string, told *session.Status) *processView {
 	r, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
@@ -89,11 +89,11 @@ func (v *State) instance(dir string, told *session.Status) *processView {
 		case rawformat.MetaService:
 			p.Service = m.Value
 		case rawformat.MetaStartReal:
-			p.start, _ = strconv.ParseInt(m.Value, 10, 64) // else first
+			p.start, _ = strconv.ParseInt(m.Value, 10, 64) // 0 if it is unknown
 		}
 	}
 	if s := standing(told, r.Instance); s != nil {
-		p.Alive = p.Alive && s.Alive // the lock of a dead one is held by who looks after what it left
+		p.Alive = p.Alive && s.Alive // the lock of a dead process may be held by one that writes its exit
 		p.Alone, p.Obeyed = false, p.Alive && s.Obeyed >= told.Generation
 	}
 	if !p.Alive {
@@ -103,7 +103,7 @@ func (v *State) instance(dir string, told *session.Status) *processView {
 	return p
 }
 
-// standing is that of an instance, nil if it has none.
+// standing is the slot of an instance, nil if it has none.
 func standing(s *session.Status, instance uint64) *session.Standing {
 	if s == nil {
 		return nil
@@ -115,7 +115,8 @@ func standing(s *session.Status, instance uint64) *session.Standing {
 	return &s.Slots[i]
 }
 
-// end tells how a process ended, and when, at the latest its last sign of life.
+// end finds out how a process ended, and when: at its last sign of life, if nothing else
+// is known.
 func (p *processView) end(r *chunks.Process) {
 	if r.Exit == nil {
 		p.State = words(stream.Exit{}, r)
@@ -129,7 +130,7 @@ func (p *processView) end(r *chunks.Process) {
 	}
 }
 
-// words are those that gprof-convert info uses, too.
+// words are the same as in gprof-convert info.
 func words(e stream.Exit, r *chunks.Process) string {
 	word, how := wording.End(e, slices.ContainsFunc(r.Meta, func(m chunks.Meta) bool { return m.Key == rawformat.MetaGo }))
 	return word + how
@@ -149,7 +150,7 @@ func (p *processView) ended(realtime int64) {
 	}
 }
 
-// reach is from when the oldest chunk was opened until the end, or now.
+// reach finds out the time from the opening of the oldest chunk until the end, or now.
 func (p *processView) reach(r *chunks.Process) {
 	oldest, until := int64(0), time.Now()
 	for _, im := range r.Chunks {
@@ -165,7 +166,7 @@ func (p *processView) reach(r *chunks.Process) {
 	}
 }
 
-// rank sorts those that live before those that ended.
+// rank sorts live processes before those that ended.
 func (p *processView) rank() int {
 	if p.Alive {
 		return 1
@@ -180,11 +181,11 @@ func (v *State) Alive() (n int) {
 	return n
 }
 
-// onDisk is how many bytes the files of a directory have.
+// onDisk is the size of the files of a directory.
 func onDisk(dir string) (bytes int64) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0 // it went
+		return 0 // the directory is gone
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {

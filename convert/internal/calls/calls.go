@@ -1,9 +1,9 @@
-// Package calls sums up samples along their stacks: what each function took by
-// itself, and with all that it called. One that is in a stack several times, as
-// in a recursion, has a sample once.
+// Package calls sums up samples along their stacks: what each function took by itself,
+// and with all that it called. A function that is in a stack several times, as in a
+// recursion, has a sample once.
 //
-// What counts as a function is the caller's choice: any key of a frame will do,
-// such as its package or its line.
+// The caller chooses what counts as a function: any key of a frame will do, such as its
+// package or its line.
 package calls
 
 import (
@@ -53,27 +53,27 @@ func of(weight, cpu int64) Amount {
 	return a
 }
 
-// Key is what frames are summed up by; 0 is for samples without a stack.
+// Key is what frames are summed up by; 0 is the key of samples without a stack.
 type Key int32
 
-// Sum is what one key adds up to.
+// Sum is the sum for one key.
 type Sum struct {
 	Key   Key
 	Self  Amount // samples whose innermost frame has the key
-	Total Amount // of samples of which any frame has it
+	Total Amount // samples of which any frame has the key
 }
 
 // Sums sums up samples stack by stack. It takes 54 bytes for each stack of the tables, however many
 // samples there are.
 type Sums struct {
-	All Amount // of what was added since Take
+	All Amount // of all samples since Take
 
 	tables *stream.Tables
 	keys   []Key  // by FrameID
 	outer  []bool // by StackID: no caller has the same key
 	self   []Amount
 	called []Amount // by StackID, of the stacks below it
-	seen   []bool   // by StackID: it or what it called has samples
+	seen   []bool   // by StackID: it or a callee has samples
 	stacks []stream.StackID
 	sums   []Sum   // scratch
 	at     []int32 // by Key: 1 and where it is in sums
@@ -96,7 +96,7 @@ func New(t *stream.Tables, keys []Key) (*Sums, error) {
 	return s, nil
 }
 
-// key is that of a stack's innermost frame.
+// key is the key of a stack's innermost frame.
 func (s *Sums) key(id stream.StackID) Key {
 	if id == 0 {
 		return 0
@@ -133,7 +133,7 @@ func (s *Sums) see(id stream.StackID) {
 func (s *Sums) Take() []Sum {
 	s.sums = s.sums[:0]
 	slices.Sort(s.stacks)
-	for _, id := range slices.Backward(s.stacks) { // what is called comes first
+	for _, id := range slices.Backward(s.stacks) { // callees come first
 		s.give(id)
 	}
 	for _, sum := range s.sums {
@@ -239,7 +239,7 @@ func (n *Names) Intern(name string) Key {
 	return key
 }
 
-// Function is the name of a frame's function; without a name, its place in its module.
+// Function is the name of a frame's function or, without a name, its place in its module.
 func Function(t *stream.Tables, f stream.Frame) string {
 	if f.Function == 0 {
 		return fmt.Sprintf("%s+0x%x", module(t, f), f.Offset)
@@ -247,8 +247,8 @@ func Function(t *stream.Tables, f stream.Frame) string {
 	return t.Strings.At(f.Function)
 }
 
-// SameFunction is Function across builds of a program: places differ there, so those of a module
-// are one.
+// SameFunction is Function across builds of a program: places differ between builds, so
+// all places of a module are one function.
 func SameFunction(t *stream.Tables, f stream.Frame) string {
 	if f.Function == 0 {
 		return module(t, f) + " (no name)"
@@ -266,8 +266,8 @@ func module(t *stream.Tables, f stream.Frame) string {
 	return t.Modules.At(f.Module).Name
 }
 
-// Package is the package of a Go function, as "net/http" of "net/http.(*conn).serve", the module of
-// others. Labels have none.
+// Package is the package of a Go function, as "net/http" of "net/http.(*conn).serve"; for
+// other functions it is the module. Labels have none.
 func Package(t *stream.Tables, f stream.Frame) string {
 	if f.Label {
 		return "(label)"

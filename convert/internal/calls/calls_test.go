@@ -10,7 +10,7 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// sink sums up all of a run.
+// sink sums up a whole run.
 type sink struct {
 	name  func(*stream.Tables, stream.Frame) string
 	sums  *Sums
@@ -59,8 +59,8 @@ func check(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// What a function took is counted by hand here; recursion, direct and by way of
-// another, counts once.
+// The amounts are counted by hand here. Recursion, direct or through another function,
+// counts once.
 func TestSums(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Name: "shop"})

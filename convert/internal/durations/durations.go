@@ -1,6 +1,5 @@
-// Package durations sums up how long things took: how many, in all, and the
-// times that a share of them stayed below. What it keeps does not grow with
-// their number.
+// Package durations sums up how long things took: their number, their sum and quantiles.
+// Its memory does not grow with their number.
 package durations
 
 import (
@@ -11,7 +10,8 @@ import (
 	"gprof/stream"
 )
 
-// precision is the bits of a duration that distinguish buckets, for an error of at most a 256th.
+// precision is the number of bits of a duration that distinguish buckets, for an error of
+// at most a 256th.
 const precision = 7
 
 // numBuckets is the number up to the longest duration.
@@ -20,7 +20,7 @@ const numBuckets = (63-precision)<<precision + 1<<precision
 // Precision bounds the relative error of a quantile.
 const Precision = 1.0 / (2 << precision)
 
-// bucketOf is the bucket of a duration. Below 256 ns each has its own.
+// bucketOf is the bucket of a duration. Each duration below 256 ns has its own.
 func bucketOf(ns int64) int {
 	shift := max(0, bits.Len64(uint64(ns))-precision-1)
 	return shift<<precision + int(ns>>shift)
@@ -33,7 +33,7 @@ func Middle(bucket int) int64 {
 	return low + int64(1)<<shift/2
 }
 
-// Sum sums up durations. The zero Sum is of none.
+// Sum sums up durations. The zero Sum is that of none.
 type Sum struct {
 	Count    int64
 	All      int64 // ns, saturated
@@ -41,7 +41,7 @@ type Sum struct {
 	Buckets  []Bucket
 }
 
-// Bucket is how many durations are about [Middle] long.
+// Bucket is the number of durations of about [Middle].
 type Bucket struct {
 	Number int32
 	Count  int64
@@ -83,7 +83,8 @@ func merge(a, b []Bucket) []Bucket {
 	return slices.Clip(append(append(out, a...), b...))
 }
 
-// Quantile is the duration in ns that a share q did not exceed; 0 of none.
+// Quantile is the duration in ns that a share q of all did not exceed; 0 if there are
+// none.
 func (s *Sum) Quantile(q float64) int64 {
 	want := max(1, int64(math.Ceil(q*float64(s.Count))))
 	var below int64
@@ -104,11 +105,11 @@ type Spans struct {
 	out     Markers
 }
 
-// Markers is the sum of an event's markers.
+// Markers sums up an event's markers.
 type Markers struct {
-	Count    int64 // instants, and whatever took time, also partly
+	Count    int64 // instants, intervals, and starts and ends
 	Unpaired int64 // of Count: starts without an end, ends without a start
-	Took     Sum   // of those that took time
+	Took     Sum   // of those with a duration
 }
 
 // Add adds what o counted.

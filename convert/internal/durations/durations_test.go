@@ -9,7 +9,7 @@ import (
 	"gprof/stream"
 )
 
-// Buckets follow each other without a gap, and say a duration well enough.
+// Buckets follow each other without a gap, and are precise enough.
 func TestBuckets(t *testing.T) {
 	last := -1
 	for _, ns := range []int64{0, 1, 2, 127, 128, 255, 256, 257, 258, 511, 512, 1023, 1024, 1e6, 1e9, 86400e9, 1 << 62, math.MaxInt64} {
@@ -29,7 +29,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// Quantiles are those of the sorted list, also of sums that were added up.
+// Quantiles are those of the sorted list, also after sums were added up.
 func TestQuantiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []int64
@@ -55,7 +55,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// One duration is told as it is.
+// A single duration is exact.
 func TestOne(t *testing.T) {
 	var spans Spans
 	spans.Add(&stream.Batch{Time: []stream.Time{0}, Phase: []stream.Phase{stream.Interval}, Duration: []int64{1_000_001}})
@@ -67,7 +67,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// Starts and ends are paired from the inside; what has no partner is counted.
+// Starts and ends are paired from the inside; those without a partner are counted.
 func TestPairs(t *testing.T) {
 	var spans Spans
 	add := func(phase stream.Phase, at stream.Time, duration int64) {
@@ -91,7 +91,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// What never ends does not grow for ever.
+// Starts that never end do not take more and more memory.
 func TestManyOpen(t *testing.T) {
 	var spans Spans
 	for at := range stream.Time(3 * maxOpen) {

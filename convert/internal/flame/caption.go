@@ -9,11 +9,11 @@ import (
 	"gprof/stream"
 )
 
-// Caption is what stands above a graph.
+// Caption is the text above a graph.
 type Caption struct {
 	Title      string // service and version
 	Range      string // of time, UTC, with its length
-	Processes  string // how many, and where they ran
+	Processes  string // their number and hosts
 	Losses     string // in short; "" if nothing is missing
 	Start, End stream.Time
 }
@@ -85,7 +85,7 @@ func Count(n int64, one, many string) string {
 	return digits + " " + many
 }
 
-// timeRange is exact to the millisecond, with the day once if it is one.
+// timeRange is exact to the millisecond, with the day once if it is the same.
 func timeRange(start, end stream.Time) string {
 	const day, clock = "2006-01-02 ", "15:04:05.000"
 	if start <= 0 {
@@ -113,7 +113,7 @@ func span(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// losses sums up what was recorded and is missing, the first few by the ledger's order of reasons.
+// losses sums up what is missing, the first few in the ledger's order of reasons.
 func losses(lines []stream.Line) string {
 	const most = 3
 	type loss struct {

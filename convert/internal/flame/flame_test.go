@@ -27,7 +27,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// Places in one function are one frame; what is not known to be one is not.
+// Places in one function are one frame, but only if they are known to be in one function.
 func TestTreeMergesPlaces(t *testing.T) {
 	b := streamtest.NewBuilder()
 	exe := b.Tables.Modules.Intern(stream.Module{Build: "c0ffee", Name: "shop"})

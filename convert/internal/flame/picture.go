@@ -25,7 +25,7 @@ type Style uint8
 const (
 	TitleStyle  Style = iota
 	FactStyle         // beside the title, and below the graph
-	LossStyle         // what is missing
+	LossStyle         // losses
 	LegendStyle       // names of colours
 	NameStyle         // names in boxes
 	NumStyles

@@ -1,8 +1,8 @@
-// Package flame is what all drawings of a flame graph have in common: the call
-// tree of a run, its colours, and the words above it.
+// Package flame is the common part of all drawings of a flame graph: the call tree of a
+// run, its colours, and the caption.
 //
-// A frame of a flame graph is a function. Places in one function of one module
-// are merged, and so are stacks that differ only in such places.
+// A frame of a flame graph is a function. Places in one function of one module are
+// merged, and so are stacks that differ only in such places.
 package flame
 
 import (
@@ -18,11 +18,11 @@ import (
 // Frame is one function.
 type Frame struct {
 	Name     string
-	Short    string // Name without what leads to its package: for where there is little room
-	Tint     int    // 0 to 3, by name, to tell neighbours of one color apart
+	Short    string // Name without the path of its package, for small boxes
+	Tint     int    // 0 to 3, by name, to distinguish neighbours of one color
 	Package  string // of a Go function, else the module; "" for a label
 	Module   string
-	File     string // the first one that is known
+	File     string // the first known one
 	Category stream.Category
 }
 
@@ -109,10 +109,11 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 	return out
 }
 
-// maxName bounds a name in bytes: more is unreadable in a box, and measured letter by letter.
+// maxName bounds a name in bytes: a longer one is unreadable in a box, and takes long to
+// measure letter by letter.
 const maxName = 2000
 
-// cut cuts a name that is too long between two letters.
+// cut cuts a name that is too long, between two characters.
 func cut(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -124,8 +125,8 @@ func cut(name string) string {
 	return name[:end] + "…"
 }
 
-// OneCategory reports whether all functions are of one category, so that only packages can tell
-// them apart.
+// OneCategory reports whether all functions are of one category, so that only packages
+// can tell them apart.
 func (tree *Tree) OneCategory() bool {
 	for i := 2; i < len(tree.Frames); i++ {
 		if tree.Frames[i].Category != tree.Frames[1].Category {

@@ -27,7 +27,7 @@ func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// plain are the bytes that stand for themselves in a JSON string.
+// plain are the bytes that need no escape in a JSON string.
 var plain = func() (t [256]bool) {
 	for b := byte(' '); b < utf8.RuneSelf; b++ {
 		t[b] = b != '"' && b != '\\'
@@ -35,13 +35,13 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// appendSpecial appends the character at s[i], which is not plain, and returns
-// the position behind it.
+// appendSpecial appends the character at s[i], which needs an escape or is invalid, and
+// returns the position after it.
 func appendSpecial[S ~string | ~[]byte](dst []byte, s S, i int) ([]byte, int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return appendEscape(dst, b), i + 1
 	}
-	// A string this short is not allocated.
+	// The compiler does not allocate so short a string.
 	r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 	return utf8.AppendRune(dst, r), i + size
 }
@@ -72,12 +72,12 @@ func appendEscape(dst []byte, b byte) []byte {
 // eight is the lowest number of more than eight digits.
 const eight = 100_000_000
 
-// zeros makes digits of a word text.
+// zeros turns the digits of a word into text.
 const zeros = 0x3030303030303030
 
-// digits are the eight digits of n, which is below eight, the first one in the
-// lowest byte. Numbers of four digits become numbers of two, then of one, side
-// by side; to divide is to multiply and to shift.
+// digits are the eight digits of n, which must be below eight, the first digit in the
+// lowest byte. Numbers of four digits are split into numbers of two, then of one, side by
+// side, by multiplications and shifts.
 func digits(n uint32) uint64 {
 	fours := uint64(n/10_000) | uint64(n%10_000)<<32
 	high := fours * 10_486 >> 20 & (127<<32 | 127)
@@ -148,7 +148,7 @@ func AppendFixed(dst []byte, n int64, decimals int) []byte {
 	return trimZeros(dst)
 }
 
-// trimZeros cuts zeros from the end of a number that has a digit that is none.
+// trimZeros cuts zeros from the end of a number that has other digits, too.
 func trimZeros(dst []byte) []byte {
 	n := len(dst)
 	for dst[n-1] == '0' {

@@ -121,12 +121,12 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// full refuses everything behind a number of writes.
-type full struct{ writes int }
+// fullDisk refuses everything after a number of writes.
+type fullDisk struct{ writes int }
 
 var errFull = errors.New("no space")
 
-func (f *full) Write(b []byte) (int, error) {
+func (f *fullDisk) Write(b []byte) (int, error) {
 	if f.writes--; f.writes < 0 {
 		return 0, errFull
 	}
@@ -134,7 +134,7 @@ func (f *full) Write(b []byte) (int, error) {
 }
 
 func TestWriterKeepsFirstError(t *testing.T) {
-	sink := &full{writes: 1}
+	sink := &fullDisk{writes: 1}
 	w := NewWriter(sink)
 	for range 100 {
 		w.String(strings.Repeat("x", 10000))
@@ -150,7 +150,7 @@ func TestWriterKeepsFirstError(t *testing.T) {
 	}
 }
 
-// What encoding/json reads is what encoding/json would have written.
+// The text of a string is what encoding/json would have written, or reads as the same.
 func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{"", "a", "\"\\\n\x00", "ü\xff\xe2\x82😀", "\u2028</script>"} {
 		f.Add(s)
@@ -191,7 +191,7 @@ func FuzzAppendFixed(f *testing.F) {
 	})
 }
 
-// Every count of digits, and what is next to it.
+// Numbers of any count of digits, and their neighbours.
 func TestAppendIntAtPowers(t *testing.T) {
 	for _, power := range powers {
 		for n := int64(power) - 11; n <= int64(power)+11; n++ {

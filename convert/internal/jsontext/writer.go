@@ -10,15 +10,15 @@ import (
 	"strconv"
 )
 
-// flushSize is how many bytes a Writer collects: large enough that the cost of
-// a write does not show, small enough to stay in the cache.
+// flushSize is how many bytes a Writer collects: so many that the cost of a write does
+// not show, and few enough to stay in the cache.
 const flushSize = 64 << 10
 
 // Writer writes JSON text to an [io.Writer]. After an error it writes nothing.
 type Writer struct {
 	w     io.Writer
 	buf   []byte
-	comma bool // the next element or key is not the first
+	comma bool // before the next element or key
 	err   error
 }
 
@@ -91,15 +91,15 @@ func (w *Writer) Raw(text string) {
 	w.flushFull()
 }
 
-// RawBytes is Raw of bytes; it does not keep them.
+// RawBytes is Raw for bytes, which it does not keep.
 func (w *Writer) RawBytes(text []byte) {
 	w.separate()
 	w.buf = append(w.buf, text...)
 	w.flushFull()
 }
 
-// Splice makes room for text like that of Raw, which somebody else is to write
-// to the same [io.Writer] at once.
+// Splice prepares for text like that of Raw that somebody else writes directly to the
+// same [io.Writer] at once.
 func (w *Writer) Splice() {
 	w.separate()
 	w.Flush()

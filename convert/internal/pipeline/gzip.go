@@ -26,9 +26,9 @@ func CheckLevel(level int) error {
 	return nil
 }
 
-// Deflater compresses fragments one at a time: runs of deflate blocks that end at a byte boundary
-// with an empty stored block and refer to nothing before them. The zero Deflater is ready to use;
-// it keeps up to 1 MiB for each level it was used with.
+// Deflater compresses fragments one at a time, to runs of deflate blocks that end at a
+// byte boundary with an empty stored block and refer to nothing before them. The zero
+// Deflater is ready to use; it keeps up to 1 MiB for each level that it was used with.
 type Deflater struct {
 	out     buffer
 	writers map[int]*flate.Writer
@@ -38,7 +38,7 @@ type Deflater struct {
 func (d *Deflater) Append(dst, text []byte, level int) []byte {
 	d.out = dst
 	w := d.writer(level)
-	// A buffer has no errors.
+	// A buffer returns no errors.
 	w.Write(text)
 	w.Flush()
 	dst, d.out = d.out, nil

@@ -33,8 +33,7 @@ func rows(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// The standard library reads the file, checks its sums, and finds nothing
-// behind it.
+// The standard library reads the file, checks its sums, and finds nothing after it.
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100_000, 3_000_000} {
 		data := rows(n)

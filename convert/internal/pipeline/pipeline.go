@@ -1,9 +1,9 @@
-// Package pipeline writes a file whose pieces are made on several cores, as they are or as one gzip
-// member.
+// Package pipeline writes a file whose pieces are made on several cores, plain or as one
+// gzip member.
 //
-// Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function that makes text, and
-// written in that order. How the file is split for compression depends on that order alone, so its
-// bytes are the same for any number of cores.
+// Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function that makes
+// text, and are written in that order. How the file is split for compression depends on
+// that order alone, so its bytes are the same for any number of cores.
 package pipeline
 
 import (
@@ -16,7 +16,7 @@ type Kind uint8
 
 const (
 	Text    Kind = iota // words that repeat
-	Numbers             // rows of numbers that hardly do
+	Numbers             // rows of numbers that hardly repeat
 )
 
 // Options are the options of a Writer. The zero value is a good choice.
@@ -28,7 +28,8 @@ type Options struct {
 	Cores Cores // shared with other Writers; nil: Jobs of its own
 }
 
-// Cores is shared by Writers in use at a time: so many pieces are made at once, by all of them.
+// Cores is shared by Writers that are in use at the same time: together they make so many
+// pieces at once.
 type Cores chan struct{}
 
 // NewCores returns n Cores, at least one.

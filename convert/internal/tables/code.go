@@ -12,11 +12,11 @@ import (
 	"gprof/stream"
 )
 
-// key identifies a frame or stack by its contents, equally in every run and on every host. It is
-// the beginning of a SHA-256.
+// key identifies a frame or stack by its content, with the same value in every run and on
+// every host. It is the beginning of a SHA-256.
 type key [KeySize]byte
 
-// keys are those of all frames and stacks, by id, with the depths of stacks.
+// keys are the keys of all frames and stacks by id, and the depths of stacks.
 type keys struct {
 	frames, stacks []key
 	depths         []int32
@@ -139,8 +139,8 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 	})
 }
 
-// maxFrames bounds the frames in a row of stacks, the innermost ones. Each depth of a recursion may
-// be a stack, so all would be the square of the depth.
+// maxFrames is the most frames in a row of stacks, the innermost ones. Each depth of a
+// recursion may be a stack, so that all frames would be the square of the depth.
 const maxFrames = 1024
 
 // writeStacks writes stacks. Only those that rows refer to list their frames, which for a deep

@@ -14,12 +14,12 @@ type coverage struct {
 	last   int            // range of the last row
 	recent [8]int         // earlier ranges: a track's rows come from several writers in turn
 	turn   int            // index in recent
-	// grows says that the source does not know what it read: then it is one range, from the first
-	// row to the last.
+	// grows says that the source does not know its positions: then there is one range,
+	// from the first row to the last.
 	grows bool
 }
 
-// coveredRange is rows of neighbouring positions.
+// coveredRange is rows of consecutive positions.
 type coveredRange struct {
 	stream.Range
 	time0, time1 stream.Time
@@ -109,8 +109,8 @@ func (s *Sink) sift(b *stream.Batch) *stream.Batch {
 	return &s.fresh
 }
 
-// writeCoverage writes what was read of each process. It comes last: a session in this table is in
-// all others.
+// writeCoverage writes the positions that were read of each process. It comes last: a
+// session in this table is in all others.
 func (s *Sink) writeCoverage(p *part) error {
 	return s.fill(p, coverageTable, func(t *table) {
 		for _, id := range p.processes {
@@ -143,8 +143,8 @@ func (s *Sink) writeCovered(row *rows, p *part, id stream.ProcessID, c *coveredR
 	row.end(1)
 }
 
-// writeLosses writes the ledger of the source, and what was lost here. Lines of no process of the
-// run go to the first part.
+// writeLosses writes the ledger of the source, and losses of this sink. Lines without a
+// process go to the first part.
 func (s *Sink) writeLosses(lost []stream.Line) error {
 	var all stream.Ledger
 	for _, line := range append(lost, s.known...) {

@@ -5,9 +5,9 @@
 // A session is the processes of a run whose tables refer to each other; its name
 // depends on what is in it. A format may have one for each service and day.
 //
-// A data set, which [Prepare] begins, holds sessions of many runs. There each has
-// files of those tables only of which it has rows; of all others one file without
-// rows is there, so that who reads all of a table finds one.
+// A data set, which [Prepare] begins, holds sessions of many runs. Each has files only
+// of tables of which it has rows. Of each table there is one file without rows, so that
+// readers of all its files find one.
 //
 // # Columns of many tables
 //
@@ -20,10 +20,10 @@
 //	stack_id     INT32, NULL if there is no stack
 //
 // The thread is one of the system, the goroutine one of the process, INT64 each.
-// labels is what the program has said about its work (runtime/pprof's labels), a
-// JSON object of texts by key: labels->>'route'. It is NULL where there are none.
+// labels are those that the program has set (runtime/pprof's labels), a JSON object of
+// texts by key: labels->>'route'. It is NULL if there are none.
 //
-// What is unknown is NULL. Ids are from 1. All numbers are signed; the few that
+// Unknown values are NULL. Ids are from 1. All numbers are signed; the few that
 // are 64 bits without a sign (addresses, hexadecimal and flow arguments) are
 // stored by their bits. Times are INT64 because most engines round or refuse
 // timestamps of nanoseconds.
@@ -66,18 +66,17 @@
 // All have a session. Rows are sorted by process, track (or counter) and time; those of
 // markers by event before time.
 //
-// Texts stand where they belong, in a dictionary of the column where they repeat.
-// Frames have the numbers of theirs as well, for who groups by function without
-// comparing texts.
+// Texts are in the columns that they belong to, in a dictionary if they repeat. Frames
+// have the numbers of their texts as well, to group by function without comparing texts.
 //
 // A key is 128 bits of a SHA-256 of the content of a frame, or of a stack's
 // frames: it is the same in every session and on every host, so that data of
-// many of them meet without any coordination.
+// many of them can be joined without any coordination.
 //
 // Coverage tells which positions of which recording were read: two sessions with
 // one instance whose ranges overlap hold some events twice, which have the same
-// event_index. What was damaged is in no range. Rows may be less than was read
-// there, if a part of it was asked for.
+// event_index. Damaged parts are in no range. There may be fewer rows than were read, if
+// only a part of them was asked for.
 //
 // A clock's uncertainty is how far times may be off from what the process itself
 // read of the real time. Order within a boot is exact whatever it is.
@@ -100,8 +99,8 @@
 // of another type than its field, or an integer above the largest INT64, is a
 // member of the JSON object in odd_arguments.
 //
-// Texts that are no UTF-8 have U+FFFD in place of what is wrong, and the ledger
-// counts them. Nothing else is lost.
+// In texts that are no UTF-8 invalid bytes are replaced by U+FFFD, and the ledger
+// counts such texts. Nothing else is lost.
 //
 // # Queries
 //

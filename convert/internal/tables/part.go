@@ -17,7 +17,7 @@ type part struct {
 	files         map[string]int    // number for each table
 	stacks        bits              // in use; nil if none is
 	covered       map[stream.ProcessID]*coverage
-	finished      bool // all but run-wide rows is written
+	finished      bool // all rows but those of the whole run are written
 }
 
 // partsOf divides the processes into at least one part.
@@ -217,7 +217,7 @@ func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
 	return t.close()
 }
 
-// use notes that rows refer to stacks, out of so many.
+// use notes that rows refer to stacks; there are so many in all.
 func (p *part) use(stacks []stream.StackID, all int) {
 	if p.stacks == nil && len(stacks) > 0 {
 		p.stacks = newBits(all)

@@ -99,7 +99,7 @@ func (r *rows) flush() {
 	r.empty()
 }
 
-// waiting is what its writer buffers.
+// waiting is how much its writer buffers.
 func (t *table) waiting() int {
 	if t.out == nil {
 		return 0
