@@ -124,3 +124,83 @@ func TestInMemoryLimit(t *testing.T) {
 		}
 	}
 }
+
+var steps = recorder.NewEvent1("steps", recorder.Int("way"), recorder.WithStack())
+
+// goWay marks at the end of a way of left and right steps, which a number describes.
+//
+//go:noinline
+func goWay(steps, way, all int) {
+	if steps == 0 {
+		markWay(all)
+		return
+	}
+	if way&1 == 0 {
+		stepLeft(steps-1, way>>1, all)
+	} else {
+		stepRight(steps-1, way>>1, all)
+	}
+}
+
+//go:noinline
+func stepLeft(steps, way, all int) { goWay(steps, way, all) }
+
+//go:noinline
+func stepRight(steps, way, all int) { goWay(steps, way, all) }
+
+//go:noinline
+func markWay(all int) { steps.Mark(all) }
+
+// With more stacks than a dictionary has room for, new dictionaries begin in memory, too,
+// and what is left of the recording reads without a problem.
+func TestInMemoryGenerations(t *testing.T) {
+	rec := begin(t, recorder.Options{Dir: recorder.DirInMemory, Limit: 1 << 20, CPU: recorder.CPUOff, HeapEvery: -1})
+	way := 0
+	var p *chunks.Process
+	waitFor(t, "a third dictionary", func() bool {
+		for range 64 {
+			goWay(20, way, way)
+			way++
+		}
+		var err error
+		if p, err = chunks.OpenProcess(rec.Files(), "."); err != nil {
+			t.Fatal(err)
+		}
+		return len(p.Dicts) > 0 && p.Dicts[len(p.Dicts)-1].Generation >= 3
+	})
+	if n := len(p.Dicts); n > 2 {
+		t.Errorf("%d dictionaries lie in memory, want the last two", n)
+	}
+	dir, err := rec.Snapshot(t.TempDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	if r := read(t, names[0], chunks.Unproven, chunks.Stale); len(r.of("steps")) == 0 {
+		t.Error("no markers")
+	}
+}
+
+// Processes that record in memory don't know of each other, but their copies lie in one
+// session.
+func TestInMemoryProcesses(t *testing.T) {
+	to := t.TempDir()
+	for range 2 {
+		cmd := child("memory", []string{t.TempDir()}, recorder.EnvDir+"="+recorder.DirInMemory, "GPROF_DUMP="+to)
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dirs, err := filepath.Glob(filepath.Join(to, "memory", "????????????????"))
+	if err != nil || len(dirs) != 2 {
+		t.Fatalf("%v, %v: want two processes", dirs, err)
+	}
+	for _, dir := range dirs {
+		if n := len(read(t, dir, chunks.Unproven).of("in memory")); n != 3100 {
+			t.Errorf("%d markers, want 3100", n)
+		}
+	}
+}

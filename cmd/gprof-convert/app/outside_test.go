@@ -62,10 +62,24 @@ func TestOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	other := strings.NewReplacer("shop", "till", "main.idle", "main.wait").Replace(text)
+	if err := os.WriteFile(filepath.Join(dir, "b.sketch"), []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Of a part of the time, without what may be secret, of several processes, one file each.
+	converter(0, "a.sketch", "-q", "--last", "15ms", "-o", "part.tally")
+	converter(0, "a.sketch", "-q", "--redact=all", "-o", "redacted.tally")
+	converter(0, "a.sketch", "b.sketch", "-q", "-o", "both.tally")
+	converter(0, "a.sketch", "b.sketch", "-q", "--per", "process", "-o", "per-{process}.tally")
 	// From its source to its sink, to ours, and into a batch.
 	converter(0, "a.sketch", "-q", "-o", "out.tally", "-o", "out.folded", "-o", "packed.tally.gz")
 	converter(1, "batch", ".", "-q", "-f", "tally", "-o", "batch", "--last", "15ms") // one input is bad
 	for name, want := range map[string]string{
+		"part.tally":           "1 main.idle\n",
+		"redacted.tally":       "2 main.serve\n1 main.idle\n",
+		"both.tally":           "4 main.serve\n1 main.idle\n1 main.wait\n",
+		"per-shop.tally":       "2 main.serve\n1 main.idle\n",
+		"per-till.tally":       "2 main.serve\n1 main.wait\n",
 		"out.tally":            "2 main.serve\n1 main.idle\n",
 		"batch/a.sketch.tally": "1 main.idle\n",
 		"out.folded":           "shop;main;main.main;main.idle 1\nshop;main;main.main;main.serve 2\n",
