@@ -141,8 +141,6 @@ func (s *Sink) endAllocations() {
 // scripts allocated.
 const scriptAllocationType = "JS allocation"
 
-// The columns of that table that are members of the markers' payloads, and what
-// these are called.
 var (
 	// The columns of that table that are payload members, and the names of these.
 	scriptNumbers = []allocationColumn{{"weight", "size"}, {"inNursery", "inNursery"}}

@@ -111,7 +111,6 @@ func (p *plan) allocation(values []int64) (allocated, freed memory, ok bool) {
 	return allocated, freed, ok
 }
 
-// The units that values are converted from, in ns and bytes.
 var (
 	// The units that values are converted from, in ns and bytes.
 	timeUnits = map[string]int64{

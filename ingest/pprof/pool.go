@@ -44,7 +44,6 @@ type common struct {
 	code *code // for the run that reads them
 }
 
-// Ids of a pool. 0 is none, or unknown.
 type (
 	// Ids of a pool; 0 is none or unknown.
 	textID   int32
