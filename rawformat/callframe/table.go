@@ -27,6 +27,7 @@ type Table struct {
 	section []byte
 	address uint64     // of the section
 	ranges  []function // by address
+	golang  *golang    // nil: it is no program of Go that calls C
 }
 
 // function is the range of a function's instructions, and where what is said of them begins.
@@ -49,14 +50,20 @@ func Read(f *elf.File) (*Table, error) {
 	default:
 		return nil, ErrMachine
 	}
-	s := f.Section(".eh_frame")
-	if s == nil || s.Type == elf.SHT_NOBITS || s.Size == 0 || s.Size > maxSection || f.Type == elf.ET_REL {
-		return nil, ErrNone
-	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			t.loads = append(t.loads, p.ProgHeader)
 		}
+	}
+	if t.machine == amd64 {
+		t.golang = readGolang(f)
+	}
+	s := f.Section(".eh_frame")
+	if t.golang != nil && s == nil {
+		return t, nil
+	}
+	if s == nil || s.Type == elf.SHT_NOBITS || s.Size == 0 || s.Size > maxSection || f.Type == elf.ET_REL {
+		return nil, ErrNone
 	}
 	b, err := io.ReadAll(io.NewSectionReader(s, 0, int64(s.Size)))
 	if err != nil {

@@ -137,6 +137,9 @@ func (w *Walker) step(p Place, exact bool) (next Frame, end End, more bool) {
 		if r := w.row(p); r != nil {
 			return w.byRow(p.Table, r, exact)
 		}
+		if back, ok := w.back(p); ok && !exact {
+			return back, Complete, true
+		}
 	}
 	if w.budget < 0 {
 		return next, TooLong, false
