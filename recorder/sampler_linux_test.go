@@ -592,19 +592,24 @@ func TestSamplesOfC(t *testing.T) {
 	if test := r.meta("self-test.cpu"); !strings.HasPrefix(test, "signal ") || strings.Contains(test, "without") {
 		t.Fatalf("self-test: %s", test)
 	}
-	var below, foreign, called int
+	var below, foreign, called, through int
 	for _, s := range r.signalSamples(t) {
 		switch {
 		case s.in("main.intoC") && s.in("main.main") && s.in("runtime.cgocall"):
 			below++
+		case s.in("main.goCallback") && s.in("main.throughC"):
+			through++
+			if !s.in("runtime.cgocallback") || !s.in("runtime.cgocall") || !s.in("main.main") {
+				t.Errorf("behind C is %q", s.names)
+			}
 		case s.in("main.goCallback") && s.in("main.work"):
 			called++
 		case s.goroutine == 0 && len(s.names) == 0:
 			foreign++
 		}
 	}
-	t.Logf("%d samples in C below Go, %d on a thread of C, %d in Go that C called", below, foreign, called)
-	if below == 0 || foreign == 0 || called == 0 {
-		t.Errorf("%d samples in C below Go, %d on a thread of C, %d in Go that C called", below, foreign, called)
+	t.Logf("%d samples in C below Go, %d on a thread of C, %d in Go that it called, %d in Go that C called which Go had called", below, foreign, called, through)
+	if goes := runtime.GOARCH == "amd64"; below == 0 || foreign == 0 || called == 0 || goes && through == 0 {
+		t.Error("some are missing")
 	}
 }

@@ -4,6 +4,7 @@ package sampler
 
 import (
 	"gprof/recorder/internal/rt"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,15 +14,29 @@ import (
 // Here its return address lies below that.
 const sharesStack = false
 
-// native is empty: the thread's register leads to g wherever the handler comes.
-type native struct{}
+// native is what this processor's handler needs besides. The thread's register leads to g wherever
+// the handler comes.
+type native struct {
+	switched uintptr // sched.pc of a g whose stack was left by systemstack or asmcgocall; 0 unknown
+}
 
 // search finds what native holds.
-type search struct{}
+type search struct{ native }
 
-func (*search) meet(uintptr) {}
+// meet looks from the goroutine of g.
+func (s *search) meet(g uintptr) {
+	rt.GoroutineNumber() // by systemstack
+	pc := uintptr(load64(g + offSched + 8))
+	if f := runtime.FuncForPC(pc); f != nil && f.Name() == "runtime.systemstack_switch" {
+		s.switched = pc
+	}
+}
 
-func (*search) found(*native) bool { return true }
+// found tells what was found. Without it stacks end where C has called Go.
+func (s *search) found(n *native) bool {
+	*n = s.native
+	return true
+}
 
 // forgetOwn clears a word of the m at an address that looks like one that is
 // searched for: without cgo, an m is also where its thread keeps what it runs, be it

@@ -17,6 +17,7 @@
 #define RING_MASK 2047
 #define LAYOUT_DEPTH 72
 #define LAYOUT_ROOM 80
+#define LAYOUT_SWITCHED 88
 #define BEYOND 16384	// frames that are looked at behind those that are written
 #define SYS_rt_sigreturn 15
 #define SYS_clock_gettime 228
@@ -56,7 +57,8 @@ end:
 //  2. Take the thread's slot: while it is counted as busy the ring stays mapped.
 //  3. Write time, goroutine, labels, the interrupted pc.
 //  4. Walk the frame pointers, upwards only and within the stack of the g, then
-//     from the scheduler's stack over to the goroutine's.
+//     from the scheduler's stack over to the goroutine's; and over the frames of C
+//     that Go called and that has called Go.
 //  5. If that are more frames than a record may have, walk on to the root, and
 //     write only the outermost frames.
 //  6. Write the size, then the head: the record counts.
@@ -255,7 +257,7 @@ frame:
 	JMP	cut
 leave:	// if g0 works for a goroutine, that one's stack is next
 	CMPQ	R12, R13
-	JEQ	done
+	JEQ	called
 	TESTQ	BX, BX	// mcall clears it: what runs is the scheduler
 	JEQ	done
 	MOVQ	32(DI), SI	// g.sched
@@ -284,6 +286,19 @@ base:
 saved:	// C code has no frame pointers
 	MOVQ	32(DI), SI
 	MOVQ	40(R12)(SI*1), BX	// sched.bp
+	JMP	walk
+called:	// by C, which Go has called: cgocallback has saved there, not here, where its caller's frame is
+	TESTQ	BX, BX
+	JEQ	done
+	MOVQ	LAYOUT_SWITCHED(DI), SI
+	TESTQ	SI, SI
+	JEQ	done
+	LEAQ	56(CX), AX	// behind the two frames
+	CMPQ	AX, R11
+	JHI	done
+	CMPQ	SI, 32(CX)	// cgocallback's frame, made as if asmcgocall had called it, which had left this stack
+	JNE	done
+	LEAQ	40(CX), BX	// asmcgocall's
 	JMP	walk
 beyond:	// BX third, R12 second, R13 first from the root; R14 how many there are
 	PUSHQ	R8

@@ -22,5 +22,5 @@ type interrupted struct {
 // handlerNumbers are the offsets and numbers of this processor's handler.
 var handlerNumbers = map[string]uintptr{
 	"UC_RBP": unsafe.Offsetof(interrupted{}.fp), "UC_RSP": unsafe.Offsetof(interrupted{}.sp), "UC_RIP": unsafe.Offsetof(interrupted{}.pc),
-	"SYS_rt_sigreturn": unix.SYS_RT_SIGRETURN,
+	"SYS_rt_sigreturn": unix.SYS_RT_SIGRETURN, "LAYOUT_SWITCHED": unsafe.Offsetof(layout{}.switched),
 }

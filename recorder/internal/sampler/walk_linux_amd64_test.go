@@ -2,7 +2,29 @@
 
 package sampler
 
+import "testing"
+
 // set sets what was interrupted. The top is what lies at the stack pointer.
 func (c *interrupted) set(pc, sp, fp, _ uintptr) { c.pc, c.sp, c.fp = pc, sp, fp }
 
-func madeUpHere() []madeUp { return nil }
+// madeUpHere are stacks of Go that C has called, which Go has called: the frame pointer
+// leads to another stack, while the goroutine's goes on behind cgocallback's frame.
+func madeUpHere() []madeUp {
+	const elsewhere = 1 << 40
+	words := map[int]uintptr{4: elsewhere, 5: code(1), 10: sampleLayout.switched, 11: at(14), 12: code(2), 14: 0, 15: code(3)}
+	m := madeUp{name: "called by C", pc: code(0), sp: at(2), fp: at(4), top: code(9), words: words, wantTop: code(9), want: []uintptr{code(1), code(2), code(3)}}
+	interrupted, root, other, twice := m, m, m, m
+	interrupted.name, interrupted.sp, interrupted.fp, interrupted.wantTop, interrupted.want = "interrupted in cgocallback", at(6), elsewhere, 0, []uintptr{code(2), code(3)}
+	root.name, root.words, root.want = "no caller", but(words, 4, 0), []uintptr{code(1)}
+	other.name, other.words, other.want = "called by nobody", but(words, 10, sampleLayout.switched+1), []uintptr{code(1)}
+	twice.name, twice.words = "called twice", but(but(but(but(words, 14, elsewhere), 20, sampleLayout.switched), 21, 0), 22, code(4))
+	twice.want = []uintptr{code(1), code(2), code(3), code(4)}
+	return []madeUp{m, interrupted, root, other, twice}
+}
+
+// What the runtime leaves in a goroutine whose stack it leaves is found.
+func TestNative(t *testing.T) {
+	if l, err := findLayout(); err != nil || l.switched == 0 {
+		t.Errorf("%+v, %v", l.native, err)
+	}
+}

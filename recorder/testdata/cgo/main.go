@@ -45,6 +45,11 @@ static void startThread(void) {
 	pthread_detach(t);
 }
 
+static void thereAndBack(void) {
+	goCallback();
+	sink++;
+}
+
 static int threadID(void) { return tid; }
 static void setSampled(void) { sampled = 1; }
 static int isDone(void) { return done; }
@@ -75,6 +80,9 @@ func work(n int) (sum [32]byte) {
 //go:noinline
 func intoC() { C.spin(0.02) }
 
+//go:noinline
+func throughC() { C.thereAndBack() }
+
 func main() {
 	rec, err := recorder.Start(recorder.Options{Dir: os.Args[1]})
 	if err != nil {
@@ -83,6 +91,7 @@ func main() {
 	C.startThread()
 	for i := 0; i < 10 || C.isDone() == 0; i++ {
 		intoC()
+		throughC()
 		work(100)
 		if _, err := os.Stat(fmt.Sprintf("%s/stacks-%d", rec.Dir(), C.threadID())); err == nil {
 			C.setSampled()
