@@ -1,0 +1,42 @@
+package arrow_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"gprof/convert"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+// The output is a directory of tables. Each table is one file.
+func Example() {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop"})
+	p.Main.Sample(1000, b.Stack("main.main", "main.work"))
+
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	format, options, err := convert.ByFormat("arrow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	sink := format.NewIn(streamtest.OnDisk(dir), options)
+	if err := stream.Copy(sink, b.Source(), stream.CopyOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "samples*"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, file := range files {
+		fmt.Println(filepath.Base(file))
+	}
+	// Output:
+	// samples.arrow
+}
