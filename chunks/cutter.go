@@ -59,7 +59,7 @@ func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	if !closed {
 		h.Close = rawformat.Anchor{}
 	}
-	pages := surveyPages(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: oneFile(file)}, since)
+	pages := surveyPages(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: inMemory("chunk", file)}, since)
 	for from := 0; from < len(pages); {
 		to := from + 1
 		for to < len(pages) && pages[to].keep == pages[from].keep {

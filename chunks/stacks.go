@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -345,7 +344,7 @@ func (w *restWriter) image(p *Process) *Image {
 	file = append(file, w.payload...)
 	file = file[:len(file)+rawformat.TrailerSize]
 	rawformat.PutTrailer(file[len(file)-rawformat.TrailerSize:], h.Instance, h.Epoch)
-	return &Image{Name: w.ring.name, Size: int64(len(file)), Header: h, fsys: oneFile(file)}
+	return &Image{Name: w.ring.name, Size: int64(len(file)), Header: h, fsys: inMemory(w.ring.name, file)}
 }
 
 // generation is that of the latest dictionary, which knows what the process had mapped.
@@ -357,24 +356,12 @@ func (p *Process) generation() uint16 {
 	return uint16(latest)
 }
 
-// oneFile is a file system in which every name is one file in memory.
-type oneFile []byte
-
-func (m oneFile) Open(name string) (fs.File, error) {
-	return &inMemory{bytes.NewReader(m), path.Base(name)}, nil
+// inMemory is a file system with one file, whose content is data.
+func inMemory(name string, data []byte) fs.FS {
+	m := folder.NewMemory()
+	if f, err := m.Create(name); err == nil { // it is the first of that name
+		f.Write(data) // memory has no errors
+		f.Close()
+	}
+	return m
 }
-
-type inMemory struct {
-	*bytes.Reader
-	name string
-}
-
-func (f *inMemory) Close() error               { return nil }
-func (f *inMemory) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *inMemory) Name() string               { return f.name }
-func (f *inMemory) Mode() fs.FileMode          { return 0o400 }
-func (f *inMemory) ModTime() time.Time         { return time.Time{} }
-func (f *inMemory) IsDir() bool                { return false }
-func (f *inMemory) Sys() any                   { return nil }
-
-var _ io.ReaderAt = (*inMemory)(nil)

@@ -1,6 +1,6 @@
 // Package dedupe interns values: equal ones get one small id, from 1 in the order in
 // which they came. [Set] is for comparable values, [Texts] for strings, [Tree] for
-// paths such as stacks. Id 0 is no value.
+// paths such as stacks. Id 0 stands for no value.
 package dedupe
 
 import (
@@ -12,7 +12,7 @@ import (
 // its hash table holds only ids, half the memory of a map.
 type Set[K comparable, ID ~int32] struct {
 	rows  vector[K]
-	table []ID // 0 free; its length is a power of two
+	table []ID // 0: free; its length is a power of two
 	seed  maphash.Seed
 	was   map[ID]K // original values of amended rows
 }

@@ -21,7 +21,7 @@ const ContentPrefix = "content-"
 // ErrNoCode says that a file has no section to identify its build by.
 var ErrNoCode = errors.New("no code section")
 
-// Of is the build id: the noted one, else by contents.
+// Of is the build id: the one in its notes, or else a hash of its contents.
 func Of(f *elf.File) (string, error) {
 	if id := Noted(f); id != "" {
 		return id, nil

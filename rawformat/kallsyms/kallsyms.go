@@ -1,5 +1,5 @@
-// Package kallsyms is the list of its functions that a Linux kernel gives: in each line
-// an address, a kind and a name, and of a module's function that, in brackets.
+// Package kallsyms is the list that a Linux kernel gives of its functions. Each line has an
+// address, a kind and a name, followed by the module in brackets if the function is of one.
 package kallsyms
 
 import (
@@ -35,7 +35,7 @@ type List struct {
 type Symbol struct {
 	Address uint64
 	Name    string
-	Module  string // that it is of; "": it is the kernel's own
+	Module  string // "": the function is the kernel's own
 }
 
 // Read reads a list up to a read error. It returns that, or [ErrHidden].
@@ -62,7 +62,8 @@ func Read(r io.Reader) (*List, error) {
 	return l, nil
 }
 
-// parse parses a line. It is not ok if it is no function, or hides its address, which is 0 then.
+// parse parses a line. It is not ok if the line is not a function, or hides the address, which is
+// 0 then.
 func parse(line string) (s Symbol, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 3 || len(f[1]) != 1 || !strings.Contains("tTwW", f[1]) {
@@ -76,7 +77,7 @@ func parse(line string) (s Symbol, ok bool) {
 	return s, err == nil && address != 0
 }
 
-// At is the function at an address, as in perf: the last that begins up to there.
+// At is the function at an address, as in perf: the last one that begins at or before it.
 func (l *List) At(address uint64) (s Symbol, ok bool) {
 	i := sort.Search(len(l.symbols), func(i int) bool { return l.symbols[i].Address > address })
 	if i == 0 {

@@ -94,8 +94,8 @@ func ParseComm(misc uint16, body []byte) (c Comm, ok bool) {
 	return c, !f.Short
 }
 
-// IsMade reports whether what is mapped by that name is no file's: code that a program made as it
-// ran. The names are those of the kernel's records and of /proc/PID/maps.
+// IsMade reports whether a mapping of that name is not of a file but of code that a program made
+// while it ran. The names are those of the kernel's records and of /proc/PID/maps.
 func IsMade(path string) bool {
 	switch {
 	case path == "", strings.HasPrefix(path, "//anon"), strings.HasPrefix(path, "[anon"), path == "[heap]", path == "[stack]":
