@@ -18,8 +18,7 @@ const (
 	testPid      = 4711
 )
 
-// testChunk builds a chunk file block by block, with sync blocks where they
-// belong.
+// testChunk builds a chunk file block by block, with sync blocks where they belong.
 type testChunk struct {
 	h       rawformat.Header
 	payload []byte
@@ -48,8 +47,8 @@ func logBody(text string) []byte {
 	return rawformat.AppendText([]byte{byte(rawformat.KindLog), 2, 0}, text)
 }
 
-// add appends blocks, each behind a sync block where a page's first block
-// stands. It reports false when the next one does not fit.
+// add appends blocks, with a sync block before the first one of each page. It reports
+// false when the next one does not fit.
 func (c *testChunk) add(bodies ...[]byte) bool {
 	for _, body := range bodies {
 		if _, ok := c.firsts[len(c.payload)/rawformat.PageSize]; !ok && !c.noSync {
@@ -179,7 +178,7 @@ func readAllBlocks(t testing.TB, p *Process) (blocks []delivered, problems []Pro
 	return blocks, problems
 }
 
-// withoutMissing leaves out what a test that is about chunks alone does without.
+// withoutMissing leaves out problems that do not matter to tests of single chunks.
 func withoutMissing(problems []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Class == Missing })
 }

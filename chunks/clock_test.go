@@ -7,8 +7,8 @@ import (
 	"gprof/rawformat"
 )
 
-// A process ended when it committed for the last time: of a chunk that was not
-// closed the latest block tells, of others the close anchor.
+// A process ended when it committed for the last time. This is the time of the latest
+// block of a chunk that was not closed, or the close anchor of another.
 func TestLastCommit(t *testing.T) {
 	at := func(tsc, monotonic uint64) rawformat.Anchor {
 		return rawformat.Anchor{TSC: tsc, Monotonic: monotonic, Realtime: 1e9 + int64(monotonic)}

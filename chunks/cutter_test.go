@@ -35,7 +35,7 @@ func cutChunk(blocks int, sealed bool) (c *testChunk, monotonic uint64) {
 	return c, begin
 }
 
-// texts are the blocks of a process but sync blocks.
+// texts returns the blocks of a process, without sync blocks.
 func texts(t *testing.T, p *Process) (all []string) {
 	t.Helper()
 	for r := p.Blocks(func(pr Problem) {
@@ -50,8 +50,8 @@ func texts(t *testing.T, p *Process) (all []string) {
 	return all
 }
 
-// A chunk is cut in front of what is young enough: the blocks that are kept are those
-// that there were, hardly more than asked for, and nothing is a gap or damaged.
+// A chunk is cut before the blocks that are recent enough: hardly more than these are
+// kept, none is changed, and nothing is a gap or damaged.
 func TestCut(t *testing.T) {
 	const blocks = 2000
 	for _, sealed := range []bool{false, true} {

@@ -47,7 +47,7 @@ func readBytes(t testing.TB, data []byte) (blocks []delivered, problems []Proble
 	return readAllBlocks(t, p)
 }
 
-// known is the set of blocks that may come out.
+// known is the set of blocks that may be delivered.
 type known map[uint64]string
 
 func knownOf(blocks ...[]delivered) known {
@@ -106,8 +106,8 @@ func pagesOf(index uint64, body string) (first, last int) {
 	return at / rawformat.PageSize, (at + rawformat.UintSize(uint64(len(body))) + len(body) - 1) / rawformat.PageSize
 }
 
-// A flipped bit in a sealed chunk costs the blocks of its page and no others,
-// alters none, and is noticed wherever it counts.
+// A flipped bit in a sealed chunk costs the blocks of its page and no others, alters none,
+// and is noticed if it matters.
 func TestFlipEveryBitSealed(t *testing.T) {
 	t.Parallel()
 	file := newTestChunk(1, 5, flipCapacity).fill(flipCapacity-50, "a").close().file()
@@ -127,8 +127,8 @@ func TestFlipEveryBitSealed(t *testing.T) {
 	})
 }
 
-// pageOfByte is the payload page on which a byte of the file bears, -1 for the
-// header: all may be lost with it.
+// pageOfByte is the payload page that a byte of the file affects; -1 for the header, which
+// may affect all.
 func pageOfByte(off int) int {
 	switch {
 	case off >= rawformat.HeadSize:
@@ -148,8 +148,8 @@ func onlyPageLost(t *testing.T, page int, whole []delivered, left known) {
 	}
 }
 
-// Whatever is flipped in an open chunk, the blocks of sealed pages are never
-// altered; those of others may be, without harm to the reader.
+// If any bit of an open chunk is flipped, the blocks of sealed pages are never altered;
+// those of other pages may be, without harm to the reader.
 func TestFlipEveryBitOpen(t *testing.T) {
 	t.Parallel()
 	file := newTestChunk(1, 5, flipCapacity).fill(flipCapacity-50, "a").seal(1).file()
@@ -184,9 +184,8 @@ func flipEveryBit(t *testing.T, file []byte, check func(off int, blocks []delive
 	}
 }
 
-// A copy that stalled while the ring turned: the bytes up to somewhere are of
-// one use of the file, those behind of later ones. No block is invented, and
-// every page that is missing is named.
+// A copy stalled while the ring turned: the bytes up to some offset are of one use of the
+// file, the others of later ones. No block is invented, and every missing page is named.
 func TestCopyOfTurningRing(t *testing.T) {
 	const capacity = 4 * rawformat.PageSize
 	uses := func(epoch uint64, sealed int) ([]byte, []delivered) {
@@ -227,7 +226,7 @@ func checkMixed(t *testing.T, copied []byte, first known, sealed, stall int) {
 	}
 }
 
-// What lies between lost pages is found again, sealed or not.
+// Blocks between lost pages are found again, sealed or not.
 func TestResume(t *testing.T) {
 	const capacity = 5 * rawformat.PageSize
 	for _, sealed := range []int{0, 2, 5} {
@@ -274,7 +273,7 @@ func TestLongBlockNeedsAllPages(t *testing.T) {
 	}
 }
 
-// Unsealed bytes are read and called unproven, once a chunk.
+// Unsealed bytes are read and reported as unproven, once for each chunk.
 func TestUnproven(t *testing.T) {
 	c := newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").seal(1)
 	blocks, problems := readBytes(t, c.file())
@@ -306,7 +305,7 @@ func TestSealedAfterCommitWasRead(t *testing.T) {
 	}
 }
 
-// The commit word: nothing above it is read, and it must not contradict.
+// Nothing above the commit word is read, and a contradictory one is noticed.
 func TestCommit(t *testing.T) {
 	whole := newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a")
 	all, _ := readBytes(t, whole.file())
@@ -353,7 +352,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// Lengths that no chunk has are refused before anything is made of them.
+// Impossible lengths are refused before anything is allocated.
 func TestHostileLengths(t *testing.T) {
 	huge := newTestChunk(1, 5, smallCapacity).file()
 	h := newTestChunk(1, 5, rawformat.MaxCapacity).h
@@ -428,8 +427,8 @@ func TestReusedSinceListed(t *testing.T) {
 	}
 }
 
-// A chunk that a live ring gave back between listing and reading is left out,
-// too. Where the whole directory went away, its content is lost.
+// A chunk that a live ring gave back between listing and reading is left out as well. If
+// the whole directory was removed, its content is lost.
 func TestRemovedSinceListed(t *testing.T) {
 	a := newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").close()
 	fsys := dirOf(map[string][]byte{"chunk-00000": a.file(), "lock": nil})

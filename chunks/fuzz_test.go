@@ -35,7 +35,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// fixCRC makes most headers pass, so that what lies behind them is reached.
+// fixCRC makes most headers valid, so that the code after the check is reached.
 func fixCRC(data []byte) {
 	if len(data) < rawformat.HeadSize || data[0]%16 == 0 {
 		return
@@ -70,8 +70,7 @@ func FuzzDict(f *testing.F) {
 	})
 }
 
-// FuzzText: every file comes back from its text, and every text that is
-// understood from its file.
+// FuzzText: every file can be restored from its text, and every valid text from its file.
 func FuzzText(f *testing.F) {
 	for _, data := range fixtureFiles() {
 		f.Add(data)

@@ -6,8 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// All that holds what was recorded is found by its name, copied, and removed with the
-// instance; other names are none of ours.
+// Files that hold what was recorded are known by their names; other names are not ours.
 func TestFileKinds(t *testing.T) {
 	for kind := MetaFile; kind < ControlFile; kind++ {
 		name := kind.FileName(7)
@@ -25,8 +24,8 @@ func TestFileKinds(t *testing.T) {
 	}
 }
 
-// A directory's reader looks at every kind that holds what was recorded: damage to it
-// is told, or it is listed.
+// The reader of a directory opens every kind of file that holds what was recorded: it
+// reports damage, or lists the file.
 func TestEveryKindIsRead(t *testing.T) {
 	for _, kind := range Recorded() {
 		name := kind.FileName(7)

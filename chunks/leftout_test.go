@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat"
 )
 
-// What a slice leaves out is no gap: it is told as what it is, and the process'
-// range start stays.
+// Chunks that a slice left out are not a gap but are reported as such, and the range start
+// of the process stays.
 func TestLeftOut(t *testing.T) {
 	const capacity = 64<<10 - rawformat.HeadSize - rawformat.TrailerSize
 	files := map[string][]byte{"meta": testRecords(rawformat.MagicMeta, 0, metaBody("service", "x")), "dict-001": testRecords(rawformat.MagicDict, 1)}

@@ -12,7 +12,7 @@ import (
 	"gprof/rawformat"
 )
 
-// four are the files of four chunks in a row, closed, with epochs 5 to 8.
+// four returns the files of four consecutive chunks, closed, with epochs 5 to 8.
 func four() (files map[string][]byte, chunks []*testChunk) {
 	files = map[string][]byte{}
 	for i := range 4 {
@@ -68,8 +68,7 @@ func TestOpenProcess(t *testing.T) {
 	}
 }
 
-// A chunk that is missing at or above the range start is a gap; what was
-// discarded is none.
+// A chunk that is missing at or above the range start is a gap; discarded ones are not.
 func TestGaps(t *testing.T) {
 	at := func(chunk int) uint64 { return 1 + uint64(chunk)*smallCapacity }
 	gap := func(from, to int) Problem {
@@ -118,7 +117,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// Of two copies one is read: the one of which more can be.
+// Of two copies the one is read of which more can be read.
 func TestDuplicates(t *testing.T) {
 	whole := newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a")
 	open, closed := whole.file(), whole.close().file()
@@ -197,7 +196,7 @@ func TestStrangeFiles(t *testing.T) {
 	}
 }
 
-// The meta file says whose directory it is, else most files do.
+// The meta file says to which instance a directory belongs; without it, most files decide.
 func TestInstance(t *testing.T) {
 	mine, other := newTestChunk(1, 5, smallCapacity), newTestChunk(1, 5, smallCapacity)
 	other.h.Instance = 99
@@ -211,7 +210,7 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// A chunk file that is not in use is nothing, unless it was in use.
+// A chunk file that is not in use is ignored, but reported if it was in use.
 func TestUnused(t *testing.T) {
 	c := newTestChunk(1, 5, smallCapacity).fill(3000, "a").close()
 	fresh := make([]byte, len(c.file()))
@@ -269,7 +268,7 @@ func TestOpenChunk(t *testing.T) {
 	}
 }
 
-// Chunks whose dictionary or meta file is gone: both are named.
+// If the dictionary or meta file of chunks is gone, both are named.
 func TestMissingFiles(t *testing.T) {
 	files, _ := four()
 	delete(files, "meta")

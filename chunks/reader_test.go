@@ -39,7 +39,7 @@ func TestReadIntact(t *testing.T) {
 	}
 }
 
-// A reader that is reset in the midst of damage is as new.
+// A reader that is reset in the middle of damage is as good as new.
 func TestReset(t *testing.T) {
 	files, _ := four()
 	files["chunk-00001"][rawformat.HeadSize+20] ^= 1
@@ -66,7 +66,7 @@ func TestReset(t *testing.T) {
 
 // Reading chunks of 256 KiB, per byte of payload:
 //
-//	go test -run '^$' -bench Reader ./chunks
+//	go -C chunks test . -run '^$' -bench Reader
 func BenchmarkReader(b *testing.B) {
 	const capacity = 256<<10 - rawformat.HeadSize - rawformat.TrailerSize
 	c := newTestChunk(1, 5, capacity)
@@ -90,7 +90,8 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// Runs hold the blocks that come one by one otherwise, however damaged they are.
+// Runs hold the same blocks that are delivered one by one otherwise, however damaged the
+// file is.
 func TestRuns(t *testing.T) {
 	for _, data := range fixtureFiles() {
 		for at := 0; at < len(data); at += 1 + len(data)/300 {
@@ -105,7 +106,7 @@ func TestRuns(t *testing.T) {
 	sameRuns(t, dirOf(files))
 }
 
-// sameRuns wants that both ways of reading a process say the same.
+// sameRuns checks that both ways of reading a process give the same.
 func sameRuns(t testing.TB, fsys fs.FS) {
 	t.Helper()
 	p, err := OpenProcess(fsys, "p")
@@ -124,7 +125,7 @@ func sameRuns(t testing.TB, fsys fs.FS) {
 	}
 }
 
-// blocksOf takes a run apart.
+// blocksOf splits a run into blocks.
 func blocksOf(t testing.TB, u Run) (blocks []delivered) {
 	if cap(u.Data) < len(u.Data)+rawformat.Slack {
 		t.Fatalf("run of %d bytes without slack", len(u.Data))

@@ -13,7 +13,7 @@ import (
 	"gprof/rawformat"
 )
 
-// disk is a file on a disk with so much room.
+// disk is a file on a disk with limited room.
 type disk struct {
 	data   []byte
 	room   int
@@ -54,7 +54,7 @@ func testDict(t *testing.T, d *disk) *RecordFile {
 	return f
 }
 
-// What is written is what the reader finds; each Append is one write.
+// The reader finds what was written; each Append is one write.
 func TestRecordFile(t *testing.T) {
 	d := &disk{room: 1000}
 	f := testDict(t, d)
@@ -71,8 +71,8 @@ func TestRecordFile(t *testing.T) {
 	}
 }
 
-// When the disk is full nothing of the records stays, and later ones find a
-// whole file.
+// When the disk is full, nothing of the records stays, and later records find a whole
+// file.
 func TestRecordFileFull(t *testing.T) {
 	d := &disk{room: 60}
 	f := testDict(t, d)
@@ -92,7 +92,7 @@ func TestRecordFileFull(t *testing.T) {
 	}
 }
 
-// A tail that cannot be cut off must not get records behind it.
+// No records are appended after a tail that cannot be cut off.
 func TestRecordFileStuck(t *testing.T) {
 	d := &disk{room: 50, stuck: true}
 	f := testDict(t, d)

@@ -35,7 +35,8 @@ func readDict(t testing.TB, file []byte) ([]Record, []Problem) {
 	return records, problems
 }
 
-// idsOf are the ids of string definitions, which must be as they were written.
+// idsOf returns the ids of string definitions, and checks that these are as they were
+// written.
 func idsOf(t testing.TB, records []Record) (ids []int) {
 	t.Helper()
 	for _, r := range records {
@@ -72,8 +73,8 @@ func TestCutDict(t *testing.T) {
 	}
 }
 
-// A flipped bit costs the record that has it, and no other: not even when it
-// is in the length.
+// A flipped bit costs the record that contains it and no other, even if it is in the
+// length.
 func TestFlipDict(t *testing.T) {
 	file, offs := dictFile(12)
 	for off := range file {
@@ -103,7 +104,7 @@ func TestFlipDict(t *testing.T) {
 	}
 }
 
-// Several bad records in a row are passed over, too.
+// Several bad records in a row are skipped, too.
 func TestDamagedStretch(t *testing.T) {
 	file, offs := dictFile(12)
 	for i := offs[3]; i < offs[6]; i++ {
@@ -118,7 +119,7 @@ func TestDamagedStretch(t *testing.T) {
 	}
 }
 
-// A file made to be searched for ever is not.
+// Searching a hostile file comes to an end.
 func TestSearchIsBounded(t *testing.T) {
 	body := bytes.Repeat([]byte{0xff, 0xff, 0x3f, byte(rawformat.KindDefString)}, 1<<20)
 	file := append(testRecords(rawformat.MagicDict, 1, stringBody(1, "")), body...)
@@ -138,7 +139,8 @@ func TestDuplicateDict(t *testing.T) {
 	}
 }
 
-// A dictionary that went since its process was opened is a problem, and has no records.
+// A dictionary that was removed after its process was opened is a problem, and has no
+// records.
 func TestDictIsGone(t *testing.T) {
 	file, _ := dictFile(3)
 	files := dirOf(map[string][]byte{"dict-001": file, "meta": testRecords(rawformat.MagicMeta, 0)})

@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat"
 )
 
-// straddling are two chunks without sync blocks, of which the first one's last
-// block ends in the second one; cut is how many bytes of it the first has.
+// straddling returns two chunks without sync blocks. The last block of the first one ends
+// in the second one; cut is how many bytes of it the first one has.
 func straddling(cut int) (a, b *testChunk) {
 	const capacity = 1000
 	a, b = newTestChunk(1, 5, capacity), newTestChunk(1+capacity, 6, capacity)

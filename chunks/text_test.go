@@ -9,7 +9,7 @@ import (
 	"gprof/rawformat"
 )
 
-// textOf is the text of bytes, which must give them back.
+// textOf is the text of a file; it checks that the bytes can be restored from it.
 func textOf(t testing.TB, data []byte) string {
 	t.Helper()
 	var b strings.Builder
@@ -30,7 +30,7 @@ func textOf(t testing.TB, data []byte) string {
 	return b.String()
 }
 
-// recordFiles are one dictionary, meta and exit file.
+// recordFiles returns a dictionary, a meta and an exit file.
 func recordFiles() map[string][]byte {
 	dict, _ := dictFile(4)
 	return map[string][]byte{
@@ -40,7 +40,7 @@ func recordFiles() map[string][]byte {
 	}
 }
 
-// Every file comes back from its text, whole or cut or with any byte changed.
+// Every file can be restored from its text, whole or cut or with any byte changed.
 func TestTextExact(t *testing.T) {
 	t.Parallel()
 	files := fixtureFiles()
@@ -67,7 +67,7 @@ func TestTextExact(t *testing.T) {
 	}
 }
 
-// An intact file's text has no checksum and nothing in hex.
+// The text of an intact file has no checksum and nothing in hex.
 func TestTextIsPlain(t *testing.T) {
 	files := recordFiles()
 	files["chunk"] = newTestChunk(1, 5, smallCapacity).fill(smallCapacity-50, "a").close().file()
@@ -85,7 +85,7 @@ func TestTextIsPlain(t *testing.T) {
 	}
 }
 
-// A fixture by hand needs neither checksum nor commit nor page table.
+// A fixture that is written by hand needs neither checksum nor commit nor page table.
 func TestTextByHand(t *testing.T) {
 	file, err := ParseFile(`
 # one page, sealed
@@ -143,7 +143,7 @@ func TestTextLines(t *testing.T) {
 	}
 }
 
-// No word of ours is the name of a block.
+// None of our words is the name of a kind.
 func TestTextWords(t *testing.T) {
 	for _, word := range []string{wordOpen, wordClose, wordSealed, wordEntry, wordBytes, wordZero, wordUncommitted, wordTrailer, wordCut, wordCRC} {
 		if _, ok := rawformat.KindOf(word); ok {

@@ -12,7 +12,7 @@ import (
 
 func second(_ int, err error) error { return err }
 
-// A window is whole, or it is not there.
+// A window is complete, or it does not exist.
 func TestWriteTrace(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := WriteTrace(folder.Dir(dir), 1234, 7, func(w io.Writer) error { return second(fmt.Fprint(w, "a window")) }); !errors.Is(err, rawformat.ErrTooBig) {

@@ -27,8 +27,8 @@ func (v vanishing) Stat(name string) (fs.FileInfo, error) {
 	return v.MapFS.Stat(name)
 }
 
-// A chunk file goes while the directory is read: its ring, or who looks after a
-// dead one's remains, has given it back. That is no damage and no gap.
+// A chunk file is removed while the directory is read, because its ring, or a process that
+// looks after the remains of a dead one, gave it back. That is neither damage nor a gap.
 func TestChunkGoesWhileOpened(t *testing.T) {
 	files, _ := four()
 	p := mustOpen(t, vanishing{dirOf(files), "p/chunk-00001"})
@@ -41,7 +41,7 @@ func TestChunkGoesWhileOpened(t *testing.T) {
 	}
 }
 
-// The chunk that goes may be the only one that says how much was discarded before it.
+// The removed chunk may be the only one that says how much was discarded before it.
 func TestChunkGoesThatStates(t *testing.T) {
 	files, _ := four()
 	delete(files, "chunk-00001")

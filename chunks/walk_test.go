@@ -19,8 +19,8 @@ func setFirst(file []byte, page int, first uint32) {
 	binary.LittleEndian.PutUint64(at, uint64(rawformat.MakePageEntry(e.CRC(), first)))
 }
 
-// An entry that names the wrong first block is damaged; the blocks, which fit
-// their checksum, are read.
+// An entry that names the wrong first block is damaged; the blocks, which match their
+// checksum, are read.
 func TestWrongFirstBlock(t *testing.T) {
 	for page, first := range []uint32{9, 100, rawformat.PageSize} {
 		file := newTestChunk(1, 5, 6*rawformat.PageSize).fill(200, "a").long(2*rawformat.PageSize).fill(5*rawformat.PageSize, "b").close().file()
@@ -37,7 +37,7 @@ func TestWrongFirstBlock(t *testing.T) {
 	}
 }
 
-// Where unproven bytes lead astray, the next seal leads back.
+// After unproven bytes that lead astray, the next seal leads back.
 func TestSealLeadsBack(t *testing.T) {
 	c := newTestChunk(1, 5, 3*rawformat.PageSize).fill(3*rawformat.PageSize-50, "a").seal(3)
 	file := c.file()
@@ -77,7 +77,7 @@ func TestWrongSyncInMidPage(t *testing.T) {
 	}
 }
 
-// Bytes behind the trailer are named and cost nothing.
+// Bytes after the trailer are reported and cost nothing.
 func TestBytesBehindTrailer(t *testing.T) {
 	c := newTestChunk(1, 5, smallCapacity).fill(500, "a").close()
 	blocks, problems := readBytes(t, append(c.file(), "more"...))
@@ -117,7 +117,7 @@ func (f badFile) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A disk that fails costs what it holds; the error is told.
+// A disk that fails costs the bytes that it holds; the error is returned.
 func TestReadErrors(t *testing.T) {
 	c := newTestChunk(1, 5, 3*rawformat.PageSize).fill(3*rawformat.PageSize-50, "a").close()
 	whole, _ := readBytes(t, c.file())

@@ -98,8 +98,8 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
-// Many at a time are found as one by one, by Lookup and by Intern, also after one was
-// appended, and only the node behind its parent is next.
+// Bulk lookups find the same nodes as Lookup and Intern, also after a node was appended,
+// and just the node after its parent is next.
 func TestTreeLookupAll(t *testing.T) {
 	var tree Tree[int32, int32]
 	r := rand.New(rand.NewPCG(1, 1))
@@ -136,7 +136,7 @@ func TestTreeLookupAll(t *testing.T) {
 	}
 }
 
-// What is appended, a few or very many between two lookups, is found by both ways of
+// Appended nodes, a few or very many between two lookups, are found by both ways of
 // looking.
 func TestTreeAppend(t *testing.T) {
 	var tree Tree[int32, int32]

@@ -2,7 +2,7 @@ package rawformat
 
 import "testing"
 
-// Records that were chained fit as long as each of them does, of whatever seed.
+// Chained records match as long as each of them does, whatever the seed.
 func TestChain(t *testing.T) {
 	for generation := range uint32(3) {
 		seed := MakeSeed(7, uint64(generation))

@@ -6,8 +6,7 @@ import (
 	"gprof/rawformat"
 )
 
-// A reader goes from block to block. It passes over kinds that it does not know by
-// their length.
+// A reader goes from block to block. It skips unknown kinds by their length.
 func ExampleCursor() {
 	data, err := rawformat.ParseBlock(nil, `track-start time=100 track=1`)
 	if err != nil {

@@ -148,7 +148,7 @@ func randomBody(r *rand.Rand, k Kind) []byte {
 	return body
 }
 
-// What the words cannot give back stands as hex.
+// Blocks that the text form cannot reproduce are written in hex.
 func TestTextOfOddBlocks(t *testing.T) {
 	for _, body := range [][]byte{
 		{0},
@@ -203,7 +203,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// The seed is 16 bytes in front, as the specification says.
+// The seed is 16 bytes before the data, as the specification says.
 func TestPageCRC(t *testing.T) {
 	data := []byte("some page")
 	seeded := AppendFixed(AppendFixed(nil, 0x1122334455667788), 0x99aa)

@@ -7,9 +7,9 @@ import (
 	"gprof/chunks/folder"
 )
 
-// What a writer pays for a new chunk when the ring is full.
+// The cost of a new chunk to a writer when the ring is full.
 //
-// go test ./chunks -bench Swap -count 10 | benchstat -
+//	go -C chunks test ./ring -run '^$' -bench Swap -count 10
 func BenchmarkSwap(b *testing.B) {
 	for _, file := range []int{64 << 10, 256 << 10} {
 		b.Run(fmt.Sprintf("file=%d", file), func(b *testing.B) {
@@ -30,9 +30,9 @@ func BenchmarkSwap(b *testing.B) {
 	}
 }
 
-// What the housekeeper pays for a chunk of full pages.
+// The cost of a chunk of full pages to the housekeeper.
 //
-// go test ./chunks -bench Seal -count 10 | benchstat -
+//	go -C chunks test ./ring -run '^$' -bench Seal -count 10
 func BenchmarkSeal(b *testing.B) {
 	c := fileChunk(make([]byte, 256<<10))
 	c.fixed.Epoch = 1

@@ -7,10 +7,9 @@ import (
 	"gprof/rawformat"
 )
 
-// After each step of opening a chunk again the process may be killed, or a
-// copy of the file made. What lies there is then the old use, the new one, or
-// none; and a copy that was begun before the first step, header first, is not
-// taken for whole once anything else has changed.
+// The process may be killed, or the file copied, after each step of opening a chunk again.
+// The file then shows the old use, the new one, or none. A copy that was begun before the
+// first step, header first, does not count as whole once anything else has changed.
 func TestOpenStepByStep(t *testing.T) {
 	mem := make([]byte, testFile)
 	c := fileChunk(mem)

@@ -13,8 +13,8 @@ import (
 	"gprof/chunks/mapping"
 )
 
-// Somebody cuts chunk files short, while they are written. What was before the cut
-// stays in the files, and the ring goes on with others.
+// Chunk files are cut short while they are written. Bytes before the cut stay in the
+// files, and the ring goes on with others.
 func TestChunksCut(t *testing.T) {
 	if err := mapping.CatchFaults(); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"gprof/rawformat"
 )
 
-// What is stored through the mapping is in the file at once.
+// Bytes that are stored through the mapping are in the file at once.
 func TestFolder(t *testing.T) {
 	d := folder.Dir(t.TempDir())
 	c, err := makeChunk(d, "chunk-00000", testFile)

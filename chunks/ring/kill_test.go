@@ -47,8 +47,8 @@ func recordUntilKilled(t *testing.T, dir string) {
 	}
 }
 
-// A process is killed while it writes. What it had said to be committed is
-// there, from the range start on, and at most one block more.
+// A process is killed while it writes. Everything that it said to be committed is there,
+// from the range start on, and at most one block more.
 func TestRingKilled(t *testing.T) {
 	const env = "GPROF_TEST_RING"
 	if dir := os.Getenv(env); dir != "" {

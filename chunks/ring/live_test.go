@@ -12,8 +12,8 @@ import (
 	"gprof/chunks/folder"
 )
 
-// turning is the directory of a ring that records while it is read: each time that its
-// chunks are, some are put to use again behind the first few.
+// turning is the directory of a ring that records while it is read: whenever its chunks
+// are read, some are reused after the first few.
 type turning struct {
 	fs.FS
 	t     *testing.T
@@ -46,7 +46,7 @@ func (d *turning) turn() {
 	}
 }
 
-// gapsOf are the gaps in what a reader finds.
+// gapsOf returns the gaps that a reader finds.
 func gapsOf(t *testing.T, fsys fs.FS) []chunks.Problem {
 	t.Helper()
 	p, err := chunks.OpenProcess(fsys, ".")
@@ -56,8 +56,8 @@ func gapsOf(t *testing.T, fsys fs.FS) []chunks.Problem {
 	return slices.DeleteFunc(p.Problems, func(pr chunks.Problem) bool { return pr.Class != chunks.Gap })
 }
 
-// What a ring hands out and discards while its files are read is no gap. A chunk that
-// somebody has removed is one all the same.
+// Chunks that a ring hands out and discards while its files are read are not gaps. A chunk
+// that somebody removed is one nevertheless.
 func TestReadWhileRingTurns(t *testing.T) {
 	const files = 12
 	dir := t.TempDir()

@@ -9,8 +9,7 @@ import (
 	"gprof/chunks/internal/chunktest"
 )
 
-// A ring that rests holds what was written, sealed, and no file besides; then
-// it goes on.
+// A ring that rests holds what was written, sealed, and no other file; then it resumes.
 func TestRest(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(8)

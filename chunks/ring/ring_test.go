@@ -16,8 +16,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Two writers go round a ring of five files several times. What is left is
-// the end of what each wrote, whole and sealed.
+// Two writers go round a ring of five files several times. The end of what each wrote is
+// left, whole and sealed.
 func TestRingReadBack(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(folder.Dir(dir), testOptions(5))
@@ -279,7 +279,7 @@ func TestRingOptions(t *testing.T) {
 	}
 }
 
-// A chunk that somebody still writes to stays mapped.
+// A chunk that a writer still has stays mapped.
 func TestRingCloseInUse(t *testing.T) {
 	r, err := Open(folder.Dir(t.TempDir()), testOptions(2))
 	if err != nil {
@@ -322,8 +322,8 @@ func TestRingAllocs(t *testing.T) {
 	}
 }
 
-// Writers and the housekeeper at once: no chunk has two owners, no index and no
-// epoch is given twice, and what was sealed is true.
+// Writers and the housekeeper work at once: no chunk has two owners, no index and no epoch
+// is given twice, and seals are true.
 func TestRingConcurrent(t *testing.T) {
 	const writers, rounds = 4, 300
 	r := mustRing(t, newMemory(100), testOptions(7))

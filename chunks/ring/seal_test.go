@@ -82,8 +82,8 @@ func putBlocks(c *Chunk, sizes ...int) {
 	atomic.StoreUint64(c.CommitWord(), uint64(rawformat.MakeCommit(at, n)))
 }
 
-// Full pages are sealed while the chunk is open, the rest at its release, and
-// nothing of an earlier use is left.
+// Full pages are sealed while the chunk is open, the rest when it is released, and nothing
+// of an earlier use is left.
 func TestSealProgress(t *testing.T) {
 	r := mustRing(t, newMemory(2), testOptions(2))
 	c := mustGet(t, r, 1)
@@ -132,8 +132,8 @@ func TestSealFullChunk(t *testing.T) {
 	}
 }
 
-// A writer that left something else than blocks is reported once; the pages
-// before it stay sealed.
+// A writer that left something other than blocks is reported once; the pages before it
+// stay sealed.
 func TestSealBadBlock(t *testing.T) {
 	for what, bad := range map[string][]byte{"no length": {0}, "cut short": {0x90, 0x4e}, "endless": bytes.Repeat([]byte{0xff}, 12)} {
 		r := mustRing(t, newMemory(2), testOptions(2))
@@ -152,8 +152,8 @@ func TestSealBadBlock(t *testing.T) {
 	}
 }
 
-// A commit word behind the payload, which no writer stores, is an error, and nothing is
-// sealed by it. While the chunk is open its writer's next commit mends it.
+// A commit word past the payload, which no writer stores, is an error, and nothing is
+// sealed by it. While the chunk is open, the next commit of its writer repairs it.
 func TestSealBadCommit(t *testing.T) {
 	r := mustRing(t, newMemory(2), testOptions(2))
 	c := mustGet(t, r, 1)
@@ -178,7 +178,7 @@ func TestSealBadCommit(t *testing.T) {
 	}
 }
 
-// FuzzSeal: whatever a writer commits, sealing ends and what it states is true.
+// FuzzSeal: whatever a writer commits, sealing comes to an end and its entries are true.
 func FuzzSeal(f *testing.F) {
 	f.Add([]byte("\x03abc\x01a"), uint32(6), false)
 	f.Add(append(rawformat.AppendUint(nil, 5000), bytes.Repeat([]byte{1}, 6000)...), uint32(5900), true)

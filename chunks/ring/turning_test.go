@@ -13,9 +13,9 @@ import (
 	"gprof/chunks/internal/chunktest"
 )
 
-// Reading a ring that turns meanwhile gives blocks that were written, nothing
-// else. What was overwritten under the reader's eyes is foreign or stale, or
-// its range is missed; it is not damaged.
+// Reading a ring that turns meanwhile gives only blocks that were written. Blocks that
+// were overwritten meanwhile are foreign or stale, or their range is missing; they are not
+// damaged.
 func TestReadTurningRing(t *testing.T) {
 	dir := t.TempDir()
 	ring, err := Open(folder.Dir(dir), testOptions(3))

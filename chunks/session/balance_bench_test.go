@@ -8,10 +8,10 @@ import (
 	"gprof/rawformat"
 )
 
-// What a tick costs: while there is room, and while a process waits for some that
-// nobody can give. The look for dead owners is left out.
+// The cost of a tick: while there is room, and while a process waits for room that no
+// other can give. The probe for dead owners is left out.
 //
-//	go test -run - -bench Balance ./chunks
+//	go -C chunks test ./session -run '^$' -bench Balance
 func BenchmarkBalance(b *testing.B) {
 	for _, processes := range []int{8, 64, 1000} {
 		for _, want := range []int64{0, testFile} {

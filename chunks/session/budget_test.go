@@ -39,7 +39,7 @@ func budgetOf(limit int64, parties []party) *budget {
 	return b
 }
 
-// asks says what is asked of whom: slot<=time.
+// asks lists what each slot is asked for: slot<=time.
 func (b *budget) asks() string {
 	var all []string
 	for _, a := range b.accounts {
@@ -50,8 +50,8 @@ func (b *budget) asks() string {
 	return strings.Join(all, " ")
 }
 
-// The rules of Gecko's global controller, and where ours go beyond them. nobody
-// is the slot of a process that holds nothing.
+// The rules of Gecko's global controller, and where ours go beyond them. nobody is the
+// slot of a process that holds nothing.
 func TestBudget(t *testing.T) {
 	const nobody = 99
 	for _, c := range []struct {
@@ -116,8 +116,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// All that look come to the same result, and what was asked once is not asked
-// again in the next round.
+// All processes come to the same result, and do not ask again in the next round for what
+// was asked once.
 func TestBudgetAgrees(t *testing.T) {
 	parties := []party{{kind: live, held: 70, oldest: []int64{1, 4, 5}}, {kind: live, held: 70, oldest: []int64{2, 3}}, {kind: live, held: 30, oldest: []int64{6}}}
 	first := budgetOf(150, parties)
@@ -137,7 +137,7 @@ func TestBudgetAgrees(t *testing.T) {
 	}
 }
 
-// Guards never add up to more than the limit, so that somebody can always give.
+// Guards never add up to more than the limit, so that some process can always give room.
 func TestBudgetGuards(t *testing.T) {
 	for processes := 1; processes < 40; processes++ {
 		for crashes := range 4 {

@@ -12,7 +12,7 @@ import (
 	"gprof/rawformat"
 )
 
-// hostilePage is a control page with slots that say this of every word.
+// hostilePage is a control page in which every word of a slot has the same value.
 func hostilePage(words ...uint64) []byte {
 	b := make([]byte, rawformat.ControlHeadSize+len(words)*rawformat.SlotSize)
 	rawformat.PutControl(b, 1)
@@ -26,8 +26,8 @@ func hostilePage(words ...uint64) []byte {
 	return b
 }
 
-// Whatever a control page holds: a tool reads it or says why not, a process
-// joins or says why not, sums stay sums, and choosing comes to an end.
+// Whatever a control page holds, a tool reads it or says why not, a process joins or says
+// why not, sums are plausible, and choosing comes to an end.
 func FuzzControl(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(hostilePage())

@@ -14,9 +14,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Somebody removes the page, as an error of ours advises, or puts another file
-// in its place. Whoever used it goes over to the one that has the name now, and
-// nobody is forgotten.
+// The page is removed, as an error of ours advises, or replaced by another file. All
+// processes that used it go over to the one that has its name now, and none is forgotten.
 func TestControlReplaced(t *testing.T) {
 	for name, replace := range map[string]func(t *testing.T, path string){
 		"removed": func(t *testing.T, path string) { must(t, os.Remove(path)) },
@@ -79,7 +78,7 @@ func testReplaced(t *testing.T, replace func(*testing.T, string)) {
 	}
 }
 
-// What lies at the page's name is none: all go on with the one they have.
+// Something at the page's name is not a page: all processes keep the one they have.
 func TestControlReplacedByAnother(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	a := startTestMember(t, root, session.Options{Limit: 2 << 20}, h.now)
@@ -105,8 +104,8 @@ func TestControlReplacedByAnother(t *testing.T) {
 	}
 }
 
-// All slots are overwritten with what was never there. Who lost its own gets one
-// again, as the others turn out to belong to nobody.
+// All slots are overwritten with garbage. A process that lost its slot gets one again, as
+// the others turn out to belong to nobody.
 func TestControlGarbage(t *testing.T) {
 	for _, fill := range []byte{0xff, byte(rawformat.SlotLive)} {
 		root, h := t.TempDir(), newHandClock()
@@ -137,8 +136,8 @@ func TestControlGarbage(t *testing.T) {
 	}
 }
 
-// Somebody cuts the page short while it is in use: no call dies of it, and the
-// next Balance restores what it said.
+// The page is cut short while it is in use: no call dies of it, and the next Balance
+// restores its content.
 func TestControlCut(t *testing.T) {
 	root := t.TempDir()
 	m := startTestMember(t, root, session.Options{Limit: 2 << 20}, realClock)

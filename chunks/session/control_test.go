@@ -28,7 +28,7 @@ func openTestControl(t testing.TB, session string, o Options) *Control {
 	return c
 }
 
-// The first one sets the limit, one that asks for another replaces it.
+// The first process sets the limit; one that asks for another limit replaces it.
 func TestControlLimit(t *testing.T) {
 	session := t.TempDir()
 	if _, err := Open(session, Options{Existing: true}); !errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +78,7 @@ func TestControlCommand(t *testing.T) {
 	}
 }
 
-// Many open and join a session at once, and agree on the page.
+// Many processes open and join a session at once, and agree on the page.
 func TestControlTogether(t *testing.T) {
 	session := t.TempDir()
 	slots := make([]*Slot, 20)
@@ -131,7 +131,7 @@ func lockInstance(t testing.TB, session string, id uint64) *os.File {
 	return lock
 }
 
-// What is damaged is repaired, what is not ours left alone.
+// A damaged page is repaired; a file that is not ours is left alone.
 func TestControlDamaged(t *testing.T) {
 	whole := t.TempDir()
 	openTestControl(t, whole, Options{Limit: 3 << 20}).Command(rawformat.CommandPause)
@@ -197,7 +197,7 @@ func TestControlDamaged(t *testing.T) {
 	}
 }
 
-// A page that is not whole can be read by tools, or is an error of its class.
+// Tools can read a page that is not whole, or get an error of its class.
 func TestReadSessionDamaged(t *testing.T) {
 	whole := t.TempDir()
 	c := openTestControl(t, whole, Options{})
@@ -220,7 +220,7 @@ func TestReadSessionDamaged(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused at once; opening a pipe would block.
+// Anything but a regular file is refused at once; opening a pipe would block.
 func TestControlOdd(t *testing.T) {
 	session := t.TempDir()
 	if err := os.Mkdir(filepath.Join(session, chunks.ControlName), 0o700); err != nil {
@@ -256,8 +256,8 @@ func TestControlBusy(t *testing.T) {
 	}
 }
 
-// A session has 1,024 slots. The remains that are the least worth make room for
-// who comes then; when all live there is none.
+// A session has 1,024 slots. The least valuable remains make room for a process that
+// joins; if all slots are of live processes there is no room.
 func TestControlFull(t *testing.T) {
 	session := t.TempDir()
 	c := openTestControl(t, session, Options{})

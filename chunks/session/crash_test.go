@@ -27,7 +27,8 @@ func newHandClock() *handClock {
 	return h
 }
 
-// now goes on by a microsecond at each look, so that nothing happens at once.
+// now advances by a microsecond each time it is read, so that no two things happen at
+// once.
 func (h *handClock) now() int64 { return h.ns.Add(1000) }
 
 func (h *handClock) pass(d time.Duration) { h.ns.Add(int64(d)) }
@@ -73,9 +74,8 @@ func exitIn(t testing.TB, dir string) *chunks.Exit {
 	return p.Exit
 }
 
-// Ten crashes in a session of 4 MB, each after it wrote more than that. The
-// limit stays as it is, the first and the newest can be read, and those between
-// made room.
+// Ten crashes in a session of 4 MB, each after more than that was written. The limit is
+// kept, the first and the newest crash can be read, and those between made room.
 func TestCrashLoop(t *testing.T) {
 	const limit = 4 << 20
 	root, h := t.TempDir(), newHandClock()
@@ -112,9 +112,9 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
-// What a process recorded between its last tick and its end bears no done time
-// yet. It goes by when its writer opened the next chunk, and the guard holds for
-// what has the same time.
+// A chunk that was written between the last tick and the end of a process has no done time
+// yet. It counts as done when its writer opened the next chunk, and the guard includes
+// chunks with the same time.
 func TestCrashUnsealed(t *testing.T) {
 	const limit = 4 << 20
 	for name, still := range map[string]bool{"clock goes on": false, "clock stands still": true} {
@@ -158,8 +158,8 @@ func TestCrashAtOnce(t *testing.T) {
 	}
 }
 
-// What a crashed process recorded in its last Keep outlives a busy successor, as
-// far as half the limit suffices; what is older doesn't.
+// Data that a crashed process recorded in its last Keep outlives a busy successor, as far
+// as half the limit suffices; older data does not.
 func TestCrashKeep(t *testing.T) {
 	const limit = 4 << 20
 	for name, c := range map[string]struct {
@@ -190,8 +190,8 @@ func TestCrashKeep(t *testing.T) {
 	}
 }
 
-// The oldest chunks of one that ended as it should go first, without a floor. With the
-// last of them goes all but a tomb.
+// The oldest chunks of a process that ended normally are removed first, without a floor.
+// After the last one only a tomb is left.
 func TestCleanExit(t *testing.T) {
 	const limit = 2 << 20
 	root, h := t.TempDir(), newHandClock()
@@ -265,8 +265,8 @@ func TestSessionRequest(t *testing.T) {
 	wantWhole(t, m.dir, 0)
 }
 
-// One who is found dead gets an exit record with its parent's index; who knows
-// better replaces it.
+// A process that is found dead gets an exit record with its parent's index; a parent that
+// knows how it ended replaces it.
 func TestFoundDead(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	parent := startTestMember(t, root, session.Options{Limit: 4 << 20}, h.now)
@@ -306,8 +306,8 @@ func TestFoundDead(t *testing.T) {
 	}
 }
 
-// Directories without a slot are taken into account by who joins: those of an
-// earlier version, or all when the page was removed. What is not ours stays.
+// A process that joins takes directories without a slot into account: those of an earlier
+// version, or all when the page was removed. Files that are not ours stay.
 func TestAdopt(t *testing.T) {
 	const limit = 2 << 20
 	root, h := t.TempDir(), newHandClock()
@@ -352,8 +352,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// Somebody removes directories by hand: of a dead instance, which frees its
-// slot, and of one that lives, which goes on without harm.
+// Directories are removed by hand: that of a dead instance, which frees its slot, and that
+// of a live one, which goes on without harm.
 func TestRemovedByHand(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	a := startTestMember(t, root, session.Options{Limit: 2 << 20}, h.now)
@@ -388,7 +388,7 @@ func TestRemovedByHand(t *testing.T) {
 	wantWhole(t, a.dir, 0)
 }
 
-// A crash without a word recorded does not count as one.
+// A crash of a process that recorded nothing does not count.
 func TestCrashWithoutData(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	m := startTestMember(t, root, session.Options{Limit: 2 << 20}, h.now)
@@ -410,8 +410,8 @@ func TestCrashWithoutData(t *testing.T) {
 	}
 }
 
-// Where the disk is so full that not even an exit record can be written, the
-// remains make room all the same.
+// If the disk is so full that not even an exit record can be written, remains are removed
+// all the same.
 func TestRemainsOnFullDisk(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	m := startTestMember(t, root, session.Options{Limit: 4 << 20}, h.now)
@@ -432,8 +432,8 @@ func TestRemainsOnFullDisk(t *testing.T) {
 	}
 }
 
-// Chunks of a dead process that go are noted in its exit record: how many, and
-// where its range begins now.
+// When chunks of a dead process are removed, its exit record notes how many, and where its
+// range begins now.
 func TestRemainsDiscard(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	m := startTestMember(t, root, session.Options{Limit: 1 << 20}, h.now)
@@ -466,8 +466,8 @@ func TestRemainsDiscard(t *testing.T) {
 	}
 }
 
-// Of a dead process those windows go that are older than the chunks that are left;
-// what was being written when it was killed goes first of all.
+// Of a dead process, windows are removed that are older than the chunks that are left; one
+// that was being written when it was killed is removed first of all.
 func TestRemainsTraces(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	m := startTestMember(t, root, session.Options{Limit: 1 << 20}, h.now)
@@ -501,7 +501,8 @@ func TestRemainsTraces(t *testing.T) {
 	}
 }
 
-// wantTomb wants an instance of which only a tomb is left, which says how much went.
+// wantTomb checks that just a tomb is left of an instance, which says how much was
+// discarded.
 func wantTomb(t *testing.T, dir string) {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))

@@ -25,8 +25,8 @@ func (d *smallDisk) Map(name string, size int) (*mapping.Mapping, error) {
 	return d.Folder.Map(name, size)
 }
 
-// A service crashes again and again where the disk has less room than its limit.
-// Each time it finds room to record, and the first and the newest crash stay.
+// A service crashes again and again on a disk with less room than its limit. Each time it
+// finds room to record, and the first and the newest crash stay.
 func TestCrashLoopOnSmallDisk(t *testing.T) {
 	const limit, disk = 8 << 20, 2 << 20
 	root, h := t.TempDir(), newHandClock()
@@ -62,8 +62,8 @@ func TestCrashLoopOnSmallDisk(t *testing.T) {
 	}
 }
 
-// Other programs take what comes free on a full disk: the remains of the dead
-// must not go for nothing.
+// On a full disk other programs take the space that becomes free: the remains of dead
+// processes must not be removed in vain.
 func TestFullDiskTakenByOthers(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	dead := startTestMember(t, root, session.Options{Limit: 8 << 20}, h.now)

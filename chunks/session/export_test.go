@@ -5,7 +5,7 @@ import (
 	"gprof/rawformat"
 )
 
-// What tests of a session with rings, which import this package, need of it.
+// Tests of a session with rings import this package and need these of it.
 
 const ProbeEvery = probeEvery
 

@@ -10,13 +10,13 @@ import (
 	"gprof/chunks/session"
 )
 
-// mortal is a folder whose process is killed when it has done so many steps.
+// mortal is a folder whose process is killed after a number of steps.
 type mortal struct {
 	folder.Folder
 	left *int // 0: it lives
 }
 
-// step ends the goroutine, after which nothing of the process runs any more.
+// step ends the goroutine, so that nothing of the process runs any more.
 func (m mortal) step(err error) error {
 	if *m.left--; *m.left == 0 {
 		runtime.Goexit()
@@ -32,10 +32,10 @@ func (m mortal) Truncate(name string, size int64) error { return m.step(m.Folder
 func (m mortal) Rename(from, to string) error           { return m.step(m.Folder.Rename(from, to)) }
 func (m mortal) Remove(name string) error               { return m.step(m.Folder.Remove(name)) }
 
-// mortalMember is a member that is killed after so many steps of its folder, once left
-// is set, and another one of its session. One of its writers has had a chunk for long,
-// so that what was discarded lies in the middle of its range: only how many chunks it
-// says to have discarded accounts for that.
+// mortalMember is a member that is killed after a number of steps of its folder, once left
+// is set, and another member of its session. One of its writers has had a chunk for long,
+// so that discarded chunks lie in the middle of its range: only the number that it states
+// accounts for them.
 func mortalMember(t *testing.T) (m, other *member, h *handClock, left *int) {
 	root := t.TempDir()
 	h, left = newHandClock(), new(int)
@@ -50,7 +50,7 @@ func mortalMember(t *testing.T) (m, other *member, h *handClock, left *int) {
 	return m, other, h, left
 }
 
-// wantAccounted has m die and the other one look after its remains: a reader finds no
+// wantAccounted makes m die and the other member look after its remains: a reader finds no
 // gap before and after.
 func wantAccounted(t *testing.T, m, other *member, h *handClock) {
 	t.Helper()
@@ -64,8 +64,8 @@ func wantAccounted(t *testing.T, m, other *member, h *handClock) {
 	must(t, other.stop())
 }
 
-// A process is killed while it gives chunks back that others ask for, at each step of
-// that, with no header written meanwhile.
+// A process is killed while it gives back chunks that others asked for, at each step, with
+// no header written meanwhile.
 func TestKilledWhileGivingBack(t *testing.T) {
 	died := true
 	for at := 1; died && !t.Failed(); at++ {
@@ -88,8 +88,8 @@ func TestKilledWhileGivingBack(t *testing.T) {
 	}
 }
 
-// A process is killed while a writer has been given a range, and its chunk does not say
-// so yet.
+// A process is killed when a writer has been given a range that its chunk does not state
+// yet.
 func TestKilledWhileOpening(t *testing.T) {
 	m, other, h, _ := mortalMember(t)
 	now := m.now
@@ -109,7 +109,7 @@ func TestKilledWhileOpening(t *testing.T) {
 	wantAccounted(t, m, other, h)
 }
 
-// wantNoGap opens what a reader finds if the process is killed now.
+// wantNoGap checks what a reader finds if the process is killed now.
 func wantNoGap(t *testing.T, dir string) {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(dir), ".")

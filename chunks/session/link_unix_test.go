@@ -15,8 +15,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Somebody puts a link in the place of a session that is being recorded. Nothing is
-// made, written or removed where it leads.
+// A session that is being recorded is replaced by a link. Nothing is made, written or
+// removed where the link leads.
 func TestSessionBecomesLink(t *testing.T) {
 	above := t.TempDir()
 	root, victim := filepath.Join(above, "s"), filepath.Join(above, "victim")

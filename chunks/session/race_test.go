@@ -13,8 +13,8 @@ import (
 	"gprof/rawformat"
 )
 
-// Writers and housekeepers of several processes at once, while the limit goes up
-// and down and others look: what is left is whole, and within the limit.
+// Writers and housekeepers of several processes work at once, while the limit is raised
+// and lowered and tools read the page: the recordings are whole, and within the limit.
 func TestSessionConcurrent(t *testing.T) {
 	const limit, rounds = 2 << 20, 40
 	root := t.TempDir()
@@ -72,9 +72,9 @@ func TestSessionConcurrent(t *testing.T) {
 	}
 }
 
-// wantNewest wants the last blocks of a member that writes beside its
-// housekeeper. A chunk that was just being sealed when it was to be discarded is
-// left over, with a hole behind it.
+// wantNewest checks that the last blocks of a member are there that writes beside its
+// housekeeper. A chunk that was being sealed when it was to be discarded is left over,
+// with a hole after it.
 func wantNewest(t *testing.T, m *member) {
 	t.Helper()
 	got := numbersIn(t, m.dir)
@@ -92,7 +92,7 @@ func wantNewest(t *testing.T, m *member) {
 	}
 }
 
-// A parent tells how its child ended while others look after what it left.
+// A parent says how its child ended while others look after what it left.
 func TestExitConcurrent(t *testing.T) {
 	root, h := t.TempDir(), newHandClock()
 	other := startTestMember(t, root, session.Options{Limit: 8 << 20}, h.now)
@@ -122,7 +122,7 @@ func TestExitConcurrent(t *testing.T) {
 	}
 }
 
-// signalOf is what killed the process, 0 nothing.
+// signalOf is the signal that killed the process; 0: none.
 func signalOf(x *chunks.Exit) int {
 	if x.Reason == rawformat.ExitSignal {
 		return int(x.Code)

@@ -24,8 +24,8 @@ import (
 	"gprof/rawformat"
 )
 
-// memberEnv makes the test binary a process of a session: its directory, the
-// limit, and how many blocks of about 1 KB to write in a millisecond, in the end.
+// memberEnv makes the test binary a process of a session: it holds the directory. With
+// suffixes it holds the limit, and how many blocks of about 1 KB to write at each tick.
 const memberEnv = "GPROF_TEST_MEMBER"
 
 // clock is the time of a session, in ns since the Unix epoch.
@@ -56,8 +56,7 @@ func openTestControl(t testing.TB, root string, o session.Options) *session.Cont
 	return c
 }
 
-// member is a process in a session, without the recorder: what it writes are
-// numbered blocks.
+// member is a process in a session without the recorder. It writes numbered blocks.
 type member struct {
 	id   uint64
 	now  clock
@@ -80,7 +79,8 @@ func (m *member) anchor() rawformat.Anchor {
 	return rawformat.Anchor{TSC: uint64(now) + m.back, Monotonic: uint64(now) + m.back, Realtime: now}
 }
 
-// newMemberOn is newMember with chunk files in another Folder, and so many spare ones.
+// newMemberOn is newMember with a number of spare chunks, and with chunk files in another
+// Folder.
 func newMemberOn(root string, o session.Options, keep time.Duration, now clock, spare int, disk func(dir string) folder.Folder) (*member, error) {
 	m := &member{id: rand.Uint64() | 1, now: now}
 	m.dir = filepath.Join(root, fmt.Sprintf("%016x", m.id))
@@ -139,7 +139,7 @@ func (m *member) stop() error {
 	return errors.Join(r.Close(), x.Write(folder.Dir(m.dir), h), m.s.Leave(), m.lock.Close(), m.c.Close())
 }
 
-// TestSessionMember is no test: it is the process that the others start.
+// TestSessionMember is not a test but the process that the others start.
 func TestSessionMember(t *testing.T) {
 	root, ok := os.LookupEnv(memberEnv)
 	if !ok {
@@ -222,7 +222,7 @@ func startMember(t *testing.T, root string, limit int64, rate int, by ...string)
 	return c
 }
 
-// stop has the process end by itself.
+// stop makes the process end by itself.
 func (c *child) stop(t *testing.T) {
 	t.Helper()
 	c.in.Close()
@@ -264,8 +264,8 @@ func sessionBytes(root string) (sum int64) {
 	return sum
 }
 
-// wantWhole reads what a member left behind: consecutive blocks up to the last
-// one, and nothing that is missing.
+// wantWhole checks that a member left consecutive blocks up to its last one, with nothing
+// missing. It returns the first one.
 func wantWhole(t *testing.T, dir string, blocks int) (first int) {
 	t.Helper()
 	got := numbersIn(t, dir)
@@ -329,8 +329,8 @@ func numbersIn(t *testing.T, dir string) (numbers []int) {
 	return numbers
 }
 
-// Eight processes under one limit, two of them killed. The sum of their files
-// stays under the limit and two chunks a process, and of the survivors nothing is
+// Eight processes share a limit, and two of them are killed. The sum of their files stays
+// under the limit plus two chunks for each process, and of the survivors nothing is
 // missing from their range start on.
 func TestSessionLimit(t *testing.T) { testEight(t, t.TempDir()) }
 
@@ -403,7 +403,7 @@ func testEight(t *testing.T, root string, by ...string) {
 	t.Logf("%d bytes at most in %d samples, limit %d", most, samples, limit)
 }
 
-// commandStop has all members write no more.
+// commandStop tells all members to write no more.
 func commandStop(t *testing.T, root string) (generation uint64) {
 	t.Helper()
 	c, err := session.Open(root, session.Options{Existing: true})
@@ -427,9 +427,9 @@ func obeyed(s *session.Status, generation uint64) (n int) {
 	return n
 }
 
-// Processes are killed whatever they do, looking after other dead ones too, and
-// new ones come. The bound holds all the time, nothing is lost without a word,
-// and in the end the account is right.
+// Processes are killed at any moment, also while they look after other dead ones, and new
+// ones start. The bound holds all the time, nothing is lost silently, and in the end the
+// account is right.
 func TestSessionKills(t *testing.T) {
 	const processes, kills, limit = 5, 16, 3 << 20
 	root := t.TempDir()
@@ -479,8 +479,8 @@ func TestSessionKills(t *testing.T) {
 	}
 }
 
-// phantoms are the dead of whom the control page does not say what they hold: who
-// removed some of it was killed meanwhile, too, and nobody has looked since.
+// phantoms are the dead processes whose slots do not say what they hold, because a process
+// that removed some of it was killed meanwhile, and none has looked since.
 func phantoms(root string, s *session.Status) (all []string) {
 	for _, x := range s.Slots {
 		dir := filepath.Join(root, fmt.Sprintf("%016x", x.Instance))
@@ -491,8 +491,8 @@ func phantoms(root string, s *session.Status) (all []string) {
 	return all
 }
 
-// Processes of different users share a session through their group, whatever
-// their umask is: one looks after what the other left behind.
+// Processes of different users share a session through their group, whatever their umask
+// is: one looks after what another left.
 func TestSessionGroup(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Log("only root can become somebody else")
@@ -579,7 +579,7 @@ func (c *child) slot(t *testing.T, root string) *session.Standing {
 	return s
 }
 
-// startTestMember is a member in this process, which is dead when its lock is
+// startTestMember is a member in this process, which counts as dead when its lock is
 // closed.
 func startTestMember(t testing.TB, root string, o session.Options, now clock) *member {
 	t.Helper()

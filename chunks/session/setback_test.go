@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat"
 )
 
-// The clock is set back while a process records. Who comes then gets room, and
-// the one before keeps its floor and what it recorded last.
+// The clock is set back while a process records. A process that joins then gets room, and
+// the one before keeps its floor and its latest data.
 func TestClockSetBack(t *testing.T) {
 	const limit = 4 << 20
 	root, h := t.TempDir(), newHandClock()
@@ -34,8 +34,8 @@ func TestClockSetBack(t *testing.T) {
 	wantWhole(t, a.dir, a.n)
 }
 
-// What a process left whose clock was ahead gives room before what is recorded
-// now, and does not stand for the newest crash.
+// Data of a process whose clock was ahead is removed before what is recorded now, and does
+// not count as the newest crash.
 func TestClockWasAhead(t *testing.T) {
 	const limit = 3 << 20
 	root, h := t.TempDir(), newHandClock()

@@ -7,8 +7,8 @@ import (
 	"gprof/rawformat"
 )
 
-// However many grow at once, the session never holds more than its limit, and
-// who was refused holds what it held.
+// However many processes grow at once, the session never holds more than its limit, and a
+// process that was refused holds what it held before.
 func TestSlotGrow(t *testing.T) {
 	const processes, limit = 8, 50 * testFile
 	session := t.TempDir()

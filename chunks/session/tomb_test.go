@@ -12,7 +12,7 @@ import (
 	"gprof/rawformat"
 )
 
-// makeTomb has an instance entombed.
+// makeTomb makes a tomb of an instance.
 func makeTomb(t *testing.T, dir string, instance uint64, discarded uint64) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o700))
@@ -28,8 +28,8 @@ func makeTomb(t *testing.T, dir string, instance uint64, discarded uint64) {
 	must(t, r.entomb())
 }
 
-// A session keeps the newest tombs, and they are small. One whose process discarded
-// nothing is none.
+// A session keeps the newest tombs, and they are small. An instance that discarded nothing
+// becomes none.
 func TestTombsAreFew(t *testing.T) {
 	session := t.TempDir()
 	dir := func(i int) string { return filepath.Join(session, fmt.Sprintf("%016x", i)) }
@@ -58,7 +58,7 @@ func TestTombsAreFew(t *testing.T) {
 	}
 }
 
-// All that a process records is removed with its directory, also half written.
+// All files of a process are removed with its directory, also unfinished ones.
 func TestAllKindsAreOurs(t *testing.T) {
 	for kind := chunks.MetaFile; kind < chunks.ControlFile; kind++ {
 		if name := kind.FileName(7); !ours(name) || !ours(name+chunks.NewSuffix) {

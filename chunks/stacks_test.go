@@ -11,8 +11,8 @@ import (
 	"gprof/rawformat"
 )
 
-// testRing is a stack ring file in which records were written one after the
-// other, all of them from tail on undrained.
+// testRing is a stack ring file with consecutive records, of which those from tail on are
+// not drained.
 func testRing(tid uint32, tail, next, index uint64, records ...[]uint64) []byte {
 	b := make([]byte, rawformat.StacksFile)
 	rawformat.PutStacksHeader(b, &rawformat.StacksHeader{Instance: testInstance, Pid: 7, Tid: tid, Period: 1000})
@@ -41,7 +41,7 @@ func stackRecord(time uint64, n int) []uint64 {
 	return r
 }
 
-// rest are the samples behind the chunks: thread, time and depth.
+// rest returns the samples after the chunks: thread, time and depth.
 func rest(t *testing.T, files map[string][]byte, problems *[]Problem) (all []string) {
 	t.Helper()
 	p, err := OpenProcess(dirOf(files), "p")
@@ -70,8 +70,8 @@ func rest(t *testing.T, files map[string][]byte, problems *[]Problem) (all []str
 	return all
 }
 
-// What was not drained is read behind the chunks; what a committed block says to
-// have taken is not read again.
+// Records that were not drained are read after the chunks; those that a committed block
+// claims to hold are not read again.
 func TestUndrained(t *testing.T) {
 	one := newTestChunk(1, 1, 8000).fill(2000, "x")
 	chunk := one.file()
@@ -107,7 +107,8 @@ func TestUndrained(t *testing.T) {
 }
 
 // A copy of a live process may have a sample in its ring and in the chunk that it was
-// moved to meanwhile. It counts once; another thread's of the same time is another.
+// moved to meanwhile. It counts once. A sample of another thread at the same time is
+// another one.
 func TestDrainedWhileCopied(t *testing.T) {
 	ring := testRing(3, 0, 0, 0, stackRecord(100, 3), stackRecord(90, 0), stackRecord(300, 120))
 	for tid, want := range map[uint64]string{3: "[3:100/0 3:90/1 3:300/121]", 4: "[4:100/0 3:100/4 3:90/1 3:300/121]"} {
@@ -124,7 +125,7 @@ func TestDrainedWhileCopied(t *testing.T) {
 	}
 }
 
-// Damage costs what lies behind it in the ring, and is told.
+// Damage costs the records after it in the ring, and is reported.
 func TestUndrainedDamage(t *testing.T) {
 	whole := testRing(3, 7, 0, 0, stackRecord(1, 1), stackRecord(2, 1), stackRecord(3, 1))
 	second := rawformat.StacksHead + 8*(7+7)
@@ -163,8 +164,8 @@ func TestUndrainedDamage(t *testing.T) {
 	}
 }
 
-// A ring whose header is not complete yet holds nothing, and is no damage: its process
-// may live, or have died in that moment. One that has records has a header.
+// A ring whose header is not complete yet holds nothing and is not damaged: its process
+// may live, or have died at that moment. A ring with records has a header.
 func TestUndrainedNew(t *testing.T) {
 	whole := testRing(3, 0, 0, 0)
 	one := newTestChunk(1, 1, 8000).fill(2000, "x")
@@ -184,8 +185,8 @@ func TestUndrainedNew(t *testing.T) {
 	}
 }
 
-// FuzzUndrained: whatever is in a ring, reading ends, and what it gives are
-// blocks that can be read.
+// FuzzUndrained: whatever a ring holds, reading comes to an end and gives blocks that can
+// be read.
 func FuzzUndrained(f *testing.F) {
 	f.Add(uint64(7), []byte{6, 0, 0, 0, 7, 0, 0, 0, 47: 1})
 	f.Add(uint64(1<<33-1), []byte{7, 0, 0, 0, 255, 255, 255, 255, 55: 1, 56: 8, 58: 3, 60: 6, 71: 2, 119: 0})
@@ -221,8 +222,8 @@ func FuzzUndrained(f *testing.F) {
 	})
 }
 
-// A hostile head of a ring costs the samples in that ring and no more: the drainer
-// keeps its own position, and counts no losses that can't have been.
+// A hostile head of a ring costs just the samples in that ring: the drainer keeps its own
+// position, and does not count impossible losses.
 func TestStacksHostileHead(t *testing.T) {
 	dir := t.TempDir()
 	s, err := CreateStacks(folder.Dir(dir), rawformat.StacksHeader{Instance: testInstance, Tid: 7, Period: 1000})

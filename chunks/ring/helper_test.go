@@ -45,7 +45,7 @@ func (m *memory) count() (n int) {
 	return n
 }
 
-// ticking is a clock that advances by one at each look.
+// ticking is a clock that advances by one each time it is read.
 func ticking() func() rawformat.Anchor {
 	var n atomic.Uint64
 	return func() rawformat.Anchor {
