@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 )
@@ -71,9 +72,15 @@ func (c *embedCmd) Run(s *tool) error {
 		s.Say(fmt.Sprintf("%s requires gprof/recorder, from %s", module.file, sources))
 	}
 	module.notes(s)
-	fmt.Fprintf(s.stdout, inMain, path.Base(module.path))
+	fmt.Fprintf(s.stdout, inMain, serviceOf(module.path))
 	return nil
 }
+
+// majorVersion is the last part of the paths of modules from version 2 on.
+var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+
+// serviceOf is what a module's program may be called.
+func serviceOf(module string) string { return path.Base(majorVersion.ReplaceAllString(module, "")) }
 
 // inMain is what to write at the beginning of a program's main function.
 const inMain = `Write in main, with the import "gprof/recorder":

@@ -110,3 +110,12 @@ func TestEmbedElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A service is called after the module, and not after its major version.
+func TestServiceOf(t *testing.T) {
+	for module, want := range map[string]string{"example.org/checkout": "checkout", "example.org/checkout/v2": "checkout", "v8": "v8", "example.org/v8/tools": "tools"} {
+		if got := serviceOf(module); got != want {
+			t.Errorf("%s: %q, want %q", module, got, want)
+		}
+	}
+}
