@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path"
@@ -18,17 +21,17 @@ var update = flag.Bool("update", false, "rewrite the table of packages")
 // packages.md lists each package with the first sentence of its comment.
 func TestPackagesAreListed(t *testing.T) {
 	const file, begin, end = "packages.md", "| package | what it is |\n|---|---|\n", "\n\n"
-	doc, err := os.ReadFile(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(doc), begin)
+	before, rest, found := strings.Cut(string(text), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
 		t.Fatalf("%s has no table of packages", file)
 	}
 	want := before + begin + strings.Join(packageRows(t), "\n") + end + after
-	if want == string(doc) {
+	if want == string(text) {
 		return
 	}
 	if *update {
@@ -79,4 +82,54 @@ func packageRows(t *testing.T) (rows []string) {
 		return strings.Compare(strings.ReplaceAll(a, "`", ""), strings.ReplaceAll(b, "`", ""))
 	})
 	return rows
+}
+
+// Each package that others may import shows by an example that runs what its user does.
+func TestPackagesHaveExamples(t *testing.T) {
+	for _, row := range packageRows(t) {
+		name := strings.Split(row, "`")[1]
+		if !isPublic(name) {
+			continue
+		}
+		if !hasExample(t, filepath.Join(root, name)) {
+			t.Errorf("package %s has no example that runs", name)
+		}
+	}
+}
+
+// isPublic tells the packages that others may import from commands, and from what is not the product.
+func isPublic(name string) bool {
+	for _, part := range strings.Split(name, "/") {
+		if part == "internal" {
+			return false
+		}
+	}
+	switch top, _, _ := strings.Cut(name, "/"); top {
+	case "bench", "fixtures":
+		return false
+	case "cmd":
+		return path.Base(name) == "app"
+	}
+	return true
+}
+
+// hasExample reports whether the tests in a directory have an example that runs: one with a comment that says its output.
+func hasExample(t *testing.T, dir string) bool {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, example := range doc.Examples(file) {
+			if example.Output != "" || example.EmptyOutput {
+				return true
+			}
+		}
+	}
+	return false
 }
