@@ -201,9 +201,9 @@ func drain(src Source) error {
 	}
 }
 
-// generated is a source that makes its rows up: of five samples one marker with
+// generator is a source that makes its rows up: of five samples one marker with
 // a number and a text.
-type generated struct {
+type generator struct {
 	tables *Tables
 	stacks uint64
 	rows   int // to come
@@ -213,15 +213,15 @@ type generated struct {
 	turn   int
 }
 
-func newGenerated(rows, stacks int) *generated {
-	g := &generated{tables: benchTables(benchTracks, stacks), stacks: uint64(stacks), rows: rows}
+func newGenerated(rows, stacks int) *generator {
+	g := &generator{tables: benchTables(benchTracks, stacks), stacks: uint64(stacks), rows: rows}
 	g.tables.AddEvent(Event{Name: "request", Fields: []EventField{{Name: "id", Type: Uint}, {Name: "url", Type: Text}}})
 	return g
 }
 
-func (g *generated) Tables() *Tables { return g.tables }
+func (g *generator) Tables() *Tables { return g.tables }
 
-func (g *generated) Next(b *Batch) error {
+func (g *generator) Next(b *Batch) error {
 	if g.rows <= 0 {
 		return io.EOF
 	}
@@ -239,7 +239,7 @@ func (g *generated) Next(b *Batch) error {
 	return nil
 }
 
-func (g *generated) row(b *Batch, track int) {
+func (g *generator) row(b *Batch, track int) {
 	r := g.random.Uint64()
 	g.clock[track] += Time(900_000 + r%200_000)
 	g.index += 10 + r>>58
@@ -335,14 +335,14 @@ func BenchmarkCopyDumps(b *testing.B) {
 	b.ReportMetric(float64(peak()-before)/(1<<20), "RSS-MB")
 }
 
-// slow is a sink that does some work for each row on the caller's goroutine, as
+// slowSink is a sink that does some work for each row on the caller's goroutine, as
 // one does that formats it.
-type slow struct {
+type slowSink struct {
 	Sink
 	text []byte
 }
 
-func (s *slow) Segment(b *Batch) error {
+func (s *slowSink) Segment(b *Batch) error {
 	s.text = s.text[:0]
 	for i := range b.Time {
 		s.text = strconv.AppendInt(s.text, int64(b.Time[i]), 10)
@@ -359,7 +359,7 @@ func BenchmarkCopyJobs(b *testing.B) {
 	for _, jobs := range []int{1, 2} {
 		o := CopyOptions{Jobs: jobs, SpillDir: b.TempDir()}
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
-			benchRun(b, func() error { return Copy(&slow{Sink: Discard}, src, o) })
+			benchRun(b, func() error { return Copy(&slowSink{Sink: Discard}, src, o) })
 		})
 	}
 }

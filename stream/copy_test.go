@@ -216,8 +216,8 @@ func (o *outline) Segment(b *stream.Batch) error {
 
 func (o *outline) Close() error { return nil }
 
-// failing is a source and a sink that fails in one of its methods.
-type failing struct {
+// failingPipe is a source and a sink that fails in one of its methods.
+type failingPipe struct {
 	*streamtest.Source
 	in     string
 	closed bool
@@ -225,30 +225,30 @@ type failing struct {
 
 var errTest = errors.New("test error")
 
-func (f *failing) call(name string) error {
+func (f *failingPipe) call(name string) error {
 	if f.in == name {
 		return errTest
 	}
 	return nil
 }
 
-func (f *failing) Next(b *stream.Batch) error {
+func (f *failingPipe) Next(b *stream.Batch) error {
 	if err := f.call("next"); err != nil {
 		return err
 	}
 	return f.Source.Next(b)
 }
 
-func (f *failing) Begin(*stream.Tables) error  { return f.call("begin") }
-func (f *failing) Segment(*stream.Batch) error { return f.call("segment") }
-func (f *failing) Close() error {
+func (f *failingPipe) Begin(*stream.Tables) error  { return f.call("begin") }
+func (f *failingPipe) Segment(*stream.Batch) error { return f.call("segment") }
+func (f *failingPipe) Close() error {
 	f.closed = true
 	return f.call("close")
 }
 
 func TestCopyErrors(t *testing.T) {
 	for _, in := range []string{"next", "begin", "segment", "close", ""} {
-		f := &failing{Source: streamtest.Busy(100).Source(), in: in}
+		f := &failingPipe{Source: streamtest.Busy(100).Source(), in: in}
 		err := stream.Copy(f, struct{ stream.Source }{f}, stream.CopyOptions{}) // the sink is what is closed
 		if in == "" && err != nil || in != "" && (!errors.Is(err, errTest) || err == errTest) {
 			t.Errorf("an error of %q becomes %v", in, err)

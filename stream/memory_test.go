@@ -11,20 +11,20 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// growing is a source in which each sample has a stack of its own.
-type growing struct {
+// growingSource is a source in which each sample has a stack of its own.
+type growingSource struct {
 	tables    *stream.Tables
 	done, all int64
 	grow      func(t *stream.Tables, i int64) stream.StackID
 }
 
-func newGrowing(all int64, grow func(*stream.Tables, int64) stream.StackID) *growing {
+func newGrowing(all int64, grow func(*stream.Tables, int64) stream.StackID) *growingSource {
 	t := &stream.Tables{Processes: []stream.Process{{Instance: 1}}}
 	t.Tracks.Intern(stream.Track{Process: 1, Main: true})
-	return &growing{tables: t, all: all, grow: grow}
+	return &growingSource{tables: t, all: all, grow: grow}
 }
 
-func (g *growing) Next(b *stream.Batch) error {
+func (g *growingSource) Next(b *stream.Batch) error {
 	if g.done == g.all {
 		return io.EOF
 	}
@@ -37,8 +37,8 @@ func (g *growing) Next(b *stream.Batch) error {
 	return nil
 }
 
-func (g *growing) Tables() *stream.Tables        { return g.tables }
-func (g *growing) Progress() (done, total int64) { return g.done, g.all }
+func (g *growingSource) Tables() *stream.Tables        { return g.tables }
+func (g *growingSource) Progress() (done, total int64) { return g.done, g.all }
 func growStacks(t *stream.Tables, i int64) stream.StackID {
 	return t.Stacks.Intern(stream.StackID(i), frame(t, "f"))
 }

@@ -12,14 +12,14 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// slow is a source that waits before each of its steps, and may fail at its end.
-type slow struct {
+// slowSource is a source that waits before each of its steps, and may fail at its end.
+type slowSource struct {
 	stream.Source
 	step func()
 	err  error
 }
 
-func (s *slow) Next(b *stream.Batch) error {
+func (s *slowSource) Next(b *stream.Batch) error {
 	s.step()
 	err := s.Source.Next(b)
 	if err == io.EOF && s.err != nil {
@@ -29,7 +29,7 @@ func (s *slow) Next(b *stream.Batch) error {
 }
 
 // inParallel is some sources of one process each, read jobs at a time.
-func inParallel(jobs, sources int, change func(i int, s *slow)) stream.Source {
+func inParallel(jobs, sources int, change func(i int, s *slowSource)) stream.Source {
 	t := new(stream.Tables)
 	var all []stream.Source
 	for i := range sources {
@@ -40,7 +40,7 @@ func inParallel(jobs, sources int, change func(i int, s *slow)) stream.Source {
 		for n := range 50 * (i + 1) {
 			rows = append(rows, streamtest.Row{Series: series, Time: stream.Time(n), Index: uint64(n + 1), Weight: 1})
 		}
-		s := &slow{Source: streamtest.NewSource(t, streamtest.Batches(t, rows, 20)...), step: func() {}}
+		s := &slowSource{Source: streamtest.NewSource(t, streamtest.Batches(t, rows, 20)...), step: func() {}}
 		if change != nil {
 			change(i, s)
 		}
@@ -68,7 +68,7 @@ func TestMergeParallel(t *testing.T) {
 func TestMergeParallelReadsAtOnce(t *testing.T) {
 	var begun sync.WaitGroup
 	begun.Add(3)
-	src := inParallel(3, 3, func(_ int, s *slow) {
+	src := inParallel(3, 3, func(_ int, s *slowSource) {
 		s.step = sync.OnceFunc(func() { begun.Done(); begun.Wait() })
 	})
 	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{}); err != nil {
@@ -81,7 +81,7 @@ func TestMergeParallelReadsAtOnce(t *testing.T) {
 func TestMergeParallelFails(t *testing.T) {
 	failed := make(chan struct{})
 	errs := []error{errors.New("first"), errors.New("second")}
-	src := inParallel(2, 3, func(i int, s *slow) {
+	src := inParallel(2, 3, func(i int, s *slowSource) {
 		switch i {
 		case 0:
 			s.err, s.step = errs[0], func() { <-failed }
@@ -105,7 +105,7 @@ func TestMergeParallelFails(t *testing.T) {
 func TestMergeParallelHolds(t *testing.T) {
 	const memory = 64 << 20
 	var reading, most atomic.Int32
-	src := inParallel(4, 4, func(_ int, s *slow) {
+	src := inParallel(4, 4, func(_ int, s *slowSource) {
 		s.step = sync.OnceFunc(func() {
 			now := reading.Add(1)
 			if now > most.Load() {

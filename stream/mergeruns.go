@@ -59,7 +59,7 @@ type runMerger struct {
 	store  *runs.Store
 	memory int64 // for reading ahead
 
-	heap      cursors
+	heap      cursorHeap
 	ahead     int
 	free      []*openRun // of closed runs, for their memory
 	stretches []stretch  // due, not in the segment yet
@@ -227,19 +227,19 @@ func (b *Batch) appendSamples(s stretch, owners bool) {
 	}
 }
 
-// cursors is a binary heap by key.
-type cursors []*cursor
+// cursorHeap is a binary heap by key.
+type cursorHeap []*cursor
 
-func (h cursors) init() {
+func (h cursorHeap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		h.down(i)
 	}
 }
 
 // fix restores the order after the key of the first cursor changed.
-func (h cursors) fix() { h.down(0) }
+func (h cursorHeap) fix() { h.down(0) }
 
-func (h *cursors) pop() {
+func (h *cursorHeap) pop() {
 	old := *h
 	old[0] = old[len(old)-1]
 	*h = old[:len(old)-1]
@@ -248,7 +248,7 @@ func (h *cursors) pop() {
 
 // second is the lowest key but for the first cursor's; the highest possible if there is
 // no other cursor.
-func (h cursors) second() runs.Key {
+func (h cursorHeap) second() runs.Key {
 	switch len(h) {
 	case 1:
 		return runs.Key{Time: math.MaxInt64, Index: math.MaxUint64}
@@ -261,7 +261,7 @@ func (h cursors) second() runs.Key {
 	return h[2].key
 }
 
-func (h cursors) down(i int) {
+func (h cursorHeap) down(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(h) {

@@ -23,7 +23,7 @@ func TestMerge(t *testing.T) {
 	if got := text(t, stream.Merge(b.Tables, empty, second, empty, first), stream.CopyOptions{}); got != want {
 		t.Error("merged sources give something else than one source")
 	}
-	if f := (&failing{Source: b.Source(), in: "next"}); !errors.Is(stream.Merge(b.Tables, f).Next(new(stream.Batch)), errTest) {
+	if f := (&failingPipe{Source: b.Source(), in: "next"}); !errors.Is(stream.Merge(b.Tables, f).Next(new(stream.Batch)), errTest) {
 		t.Error("a source's error is lost")
 	}
 }
@@ -40,7 +40,7 @@ func TestTee(t *testing.T) {
 		t.Error("sinks behind a tee are given something else")
 	}
 	for _, in := range []string{"begin", "segment", "close"} {
-		tee := stream.Tee(stream.Discard, &failing{in: in})
+		tee := stream.Tee(stream.Discard, &failingPipe{in: in})
 		if err := stream.Copy(tee, b.Source(), stream.CopyOptions{}); !errors.Is(err, errTest) {
 			t.Errorf("the error of %s becomes %v", in, err)
 		}
@@ -105,14 +105,14 @@ func TestCountSegments(t *testing.T) {
 	}
 }
 
-// quiet is a source that does not tell its progress.
-type quiet struct{ stream.Source }
+// quietSource is a source that does not tell its progress.
+type quietSource struct{ stream.Source }
 
 // The end of each phase is reported, however little there is to copy.
 func TestCopyProgress(t *testing.T) {
 	const rows = 300
 	src := streamtest.Busy(rows).Source()
-	for _, s := range []stream.Source{src, quiet{src}, stream.Merge(src.Tables(), src)} {
+	for _, s := range []stream.Source{src, quietSource{src}, stream.Merge(src.Tables(), src)} {
 		src.Rewind()
 		var calls []string
 		err := stream.Copy(stream.Discard, s, stream.CopyOptions{Progress: func(done, total int64, phase string) {

@@ -53,7 +53,7 @@ type duringFilter struct {
 
 	events []*eventQueries // by EventID
 	points []point
-	spans  spans
+	spans  spanSet
 	mains  []choice                   // by TrackID: whether it is a main one
 	lives  map[stream.ProcessID]*span // from the first to the last event
 	claim  stream.Claim               // of the times

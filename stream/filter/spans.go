@@ -36,9 +36,9 @@ func (s scope) compare(o scope) int {
 	return cmp.Or(cmp.Compare(s.process, o.process), cmp.Compare(s.of, o.of), cmp.Compare(s.id, o.id))
 }
 
-// spans is a set of times by scope. Those that overlap are united, so that memory grows
+// spanSet is a set of times by scope. Those that overlap are united, so that memory grows
 // only with the number of separate times.
-type spans struct {
+type spanSet struct {
 	list   []span
 	united int // how many were left after the last unite
 }
@@ -46,7 +46,7 @@ type spans struct {
 // minUnite is the number of spans from which on they are united.
 const minUnite = 1 << 12
 
-func (s *spans) add(x span) {
+func (s *spanSet) add(x span) {
 	s.list = append(s.list, x)
 	if len(s.list) >= minUnite+2*s.united {
 		s.unite()
@@ -54,10 +54,10 @@ func (s *spans) add(x span) {
 }
 
 // bytes is the memory of the list.
-func (s *spans) bytes() int64 { return int64(cap(s.list)) * int64(unsafe.Sizeof(span{})) }
+func (s *spanSet) bytes() int64 { return int64(cap(s.list)) * int64(unsafe.Sizeof(span{})) }
 
 // unite sorts the spans and joins those that overlap or touch.
-func (s *spans) unite() {
+func (s *spanSet) unite() {
 	slices.SortFunc(s.list, func(a, b span) int {
 		return cmp.Or(a.scope.compare(b.scope), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
@@ -75,7 +75,7 @@ func (s *spans) unite() {
 
 // touches reports whether the time from from to to, both included, overlaps a span of the
 // scope. The spans must be united.
-func (s *spans) touches(of scope, from, to stream.Time) bool {
+func (s *spanSet) touches(of scope, from, to stream.Time) bool {
 	// This finds the last span that begins no later than to; those before it end earlier.
 	i, _ := slices.BinarySearchFunc(s.list, to, func(x span, to stream.Time) int {
 		if c := x.scope.compare(of); c != 0 {

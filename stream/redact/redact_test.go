@@ -43,26 +43,26 @@ func TestRedactCases(t *testing.T) {
 	}
 }
 
-// seen is a Sink that keeps the arguments of all rows.
-type seen struct {
+// argumentSink is a Sink that keeps the arguments of all rows.
+type argumentSink struct {
 	tables *stream.Tables
 	args   []any
 }
 
-func (s *seen) Begin(t *stream.Tables) error { s.tables = t; return nil }
-func (s *seen) Close() error                 { return nil }
-func (s *seen) Segment(b *stream.Batch) error {
+func (s *argumentSink) Begin(t *stream.Tables) error { s.tables = t; return nil }
+func (s *argumentSink) Close() error                 { return nil }
+func (s *argumentSink) Segment(b *stream.Batch) error {
 	for _, row := range streamtest.Rows(b) {
 		s.args = append(s.args, row.Args...)
 	}
 	return nil
 }
 
-func redactedOf(t *testing.T, how redact.Options, build func(*streamtest.Builder)) *seen {
+func redactedOf(t *testing.T, how redact.Options, build func(*streamtest.Builder)) *argumentSink {
 	t.Helper()
 	b := streamtest.NewBuilder()
 	build(b)
-	s := new(seen)
+	s := new(argumentSink)
 	if err := stream.Copy(streamtest.Validate(s), redact.New(how).Source(b.Source()), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -265,8 +265,8 @@ func TestRedactDuring(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := redact.New(hashAll)
-	kept := &watched{Source: filter.During(b.Source(), []filter.Query{query}, filter.DuringOptions{Redact: r})}
-	s := new(seen)
+	kept := &argumentSource{Source: filter.During(b.Source(), []filter.Query{query}, filter.DuringOptions{Redact: r})}
+	s := new(argumentSink)
 	if err := stream.Copy(streamtest.Validate(s), r.Source(kept), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -278,13 +278,13 @@ func TestRedactDuring(t *testing.T) {
 	}
 }
 
-// watched notes the arguments that its source gives.
-type watched struct {
+// argumentSource notes the arguments that its source gives.
+type argumentSource struct {
 	stream.Source
 	args []any
 }
 
-func (w *watched) Next(b *stream.Batch) error {
+func (w *argumentSource) Next(b *stream.Batch) error {
 	err := w.Source.Next(b)
 	for _, row := range streamtest.Rows(b) {
 		w.args = append(w.args, row.Args...)
@@ -299,7 +299,7 @@ func TestRedactTags(t *testing.T) {
 	p.Track("of anna").Sample(1, b.StackOf(stream.Frame{Label: true, Function: b.Tables.Strings.Intern("for anna")}))
 	how := hashAll
 	how.Secrets = redact.Drop
-	s := new(seen)
+	s := new(argumentSink)
 	if err := stream.Copy(streamtest.Validate(s), filter.TagRoot(redact.New(how).Source(b.Source()), "service", "host", "track"), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,8 @@ func functionsOf(t *stream.Tables, id stream.StackID) (names string) {
 	return names
 }
 
-// opened is a sink of a part.
-type opened struct {
+// partSink is a sink of a part.
+type partSink struct {
 	split.Part
 	*rowTexts
 }
@@ -83,12 +83,12 @@ func TestSplit(t *testing.T) {
 				if err := stream.Copy(&whole, b.Source(), stream.CopyOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				var parts []opened
+				var parts []partSink
 				by.Open = func(p split.Part) (stream.Sink, error) {
 					if n := len(parts); n > 0 && !parts[n-1].closed {
 						t.Error("two are open")
 					}
-					parts = append(parts, opened{p, new(rowTexts)})
+					parts = append(parts, partSink{p, new(rowTexts)})
 					return streamtest.Validate(parts[len(parts)-1].rowTexts), nil
 				}
 				src := stream.Source(b.Shuffled(1))
@@ -114,7 +114,7 @@ func TestSplit(t *testing.T) {
 }
 
 // check wants that a part holds what it says.
-func (o opened) check(t *testing.T) {
+func (o partSink) check(t *testing.T) {
 	t.Helper()
 	if len(o.rows) == 0 || !o.closed {
 		t.Errorf("part %+v has %d rows, closed: %v", o.Part, len(o.rows), o.closed)

@@ -29,7 +29,7 @@ type batch struct {
 	settings string              // that outputs depend on, besides the format
 	journal  *journal
 	coverage *coverage // nil if outputs don't depend on each other
-	turns    *turns    // of the items that are being made
+	schedule *schedule // of the items that are being made
 }
 
 // item is one input of a batch and its outputs.

@@ -6,7 +6,7 @@
 //  2. The journal tells which of these outputs are there already, made of the same
 //     bytes with the same settings (journal.go, fingerprint.go, settings.go).
 //  3. The other outputs are made, some at a time. Rows that two snapshots of one
-//     process both have go into tables once (coverage.go, turns.go).
+//     process both have go into tables once (coverage.go, schedule.go).
 //  4. The results are told, and decide on the exit code (outcome.go).
 package batch
 
@@ -195,7 +195,7 @@ func (b *batch) convertOnce(s *input.Tool, items []*item) error {
 }
 
 func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
-	b.turns = newTurns(len(items))
+	b.schedule = newSchedule(len(items))
 	for i, it := range items {
 		it.turn = i
 	}
@@ -214,7 +214,7 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 						fail(err)
 					}
 				}
-				b.turns.done(it.turn)
+				b.schedule.done(it.turn)
 				done <- it
 			}
 		})
@@ -315,7 +315,7 @@ func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*pr
 			return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", m.Name)
 		}
 		if b.coverage != nil && m.Format.Directory() {
-			b.turns.wait(it.turn, instancesOf(found))
+			b.schedule.wait(it.turn, instancesOf(found))
 			m.Options.Elsewhere = b.coverage.elsewhere(&m.outcome, instancesOf(found))
 		}
 		if m.Shared != nil {

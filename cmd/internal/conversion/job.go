@@ -29,8 +29,8 @@ type Job struct {
 	Progress func(done, total int64, phase string)
 }
 
-// result is one output of a job.
-type result struct {
+// jobOutput is one output of a job.
+type jobOutput struct {
 	Target
 	*stream.Output
 	files *split.Sink // if the output is many files, else nil
@@ -39,7 +39,7 @@ type result struct {
 // summary is what a job wrote.
 type summary struct {
 	tally
-	List []result
+	List []jobOutput
 }
 
 // pass is a job that is under way.
@@ -49,7 +49,7 @@ type pass struct {
 	jobs     int
 	rows     int64 // memory in bytes for rows that wait in a sink
 	products []output.Product
-	results  []result
+	results  []jobOutput
 	ledger   *output.File // of --losses, or nil
 }
 
@@ -70,7 +70,7 @@ func (m *pass) begin() (err error) {
 			return err
 		}
 		files, _ := sink.(*split.Sink)
-		m.results = append(m.results, result{t, stream.NewOutput(sink), files})
+		m.results = append(m.results, jobOutput{t, stream.NewOutput(sink), files})
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (w *summary) contents() string {
 		return w.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
 	text := fmt.Sprintf("%s, %d samples", human.Plural(len(w.Tables.Processes), "process"), of(stream.Samples).Samples)
-	if slices.ContainsFunc(w.List, func(r result) bool { return r.Format.Kinds == nil }) {
+	if slices.ContainsFunc(w.List, func(r jobOutput) bool { return r.Format.Kinds == nil }) {
 		text += fmt.Sprintf(", %d markers, %d counter rows", of(stream.Markers).Rows, of(stream.Counts).Rows)
 	}
 	for _, k := range []stream.Kind{stream.Allocations, stream.Waits, stream.Measurements} {

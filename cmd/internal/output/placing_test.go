@@ -77,10 +77,10 @@ func before(t *testing.T, dir string) {
 	}
 }
 
-// failing is a product that can't be placed.
-type failing struct{ Product }
+// failingProduct is a product that can't be placed.
+type failingProduct struct{ Product }
 
-func (failing) place(*placing) error { return os.ErrPermission }
+func (failingProduct) place(*placing) error { return os.ErrPermission }
 
 // All get their names or, whichever of them can't, everything is as it was.
 func TestPlacing(t *testing.T) {
@@ -91,7 +91,7 @@ func TestPlacing(t *testing.T) {
 			was := contentsOf(t, dir)
 			all := begun(t, set, dir)
 			if at < len(all) {
-				all[at] = failing{all[at]}
+				all[at] = failingProduct{all[at]}
 			}
 			err := set.Commit(all...)
 			now := contentsOf(t, dir)

@@ -71,8 +71,8 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	return e
 }
 
-// levels is a Sink that keeps the last values of the counters of memory.
-type levels struct {
+// levelSink is a Sink that keeps the last values of the counters of memory.
+type levelSink struct {
 	tables *stream.Tables
 	last   map[stream.ProcessID]map[string]level // by name of the counter
 }
@@ -82,14 +82,14 @@ type level struct {
 	value int64
 }
 
-func (l *levels) Begin(t *stream.Tables) error {
+func (l *levelSink) Begin(t *stream.Tables) error {
 	l.tables, l.last = t, map[stream.ProcessID]map[string]level{}
 	return nil
 }
 
-func (l *levels) Close() error { return nil }
+func (l *levelSink) Close() error { return nil }
 
-func (l *levels) Segment(b *stream.Batch) error {
+func (l *levelSink) Segment(b *stream.Batch) error {
 	if b.Series.Kind != stream.Counts || b.Len() == 0 {
 		return nil
 	}

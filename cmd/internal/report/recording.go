@@ -16,8 +16,8 @@ import (
 	"gprof/stream/wording"
 )
 
-// summary is what info shows of a recording.
-type summary struct {
+// recordingSummary is what info shows of a recording.
+type recordingSummary struct {
 	Start     time.Time         `json:"start,omitzero"` // of the earliest process
 	End       time.Time         `json:"end,omitzero"`   // of the latest
 	Counts    map[string]int64  `json:"counts"`
@@ -103,7 +103,7 @@ type trackSummary struct {
 // Survey collects what info shows of events.
 type Survey struct {
 	stream.Count
-	levels levels
+	levels levelSink
 }
 
 // Sink is the sink for the events.
@@ -111,15 +111,15 @@ func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels) }
 
 // Summary sums up the recordings that were found. If values are redacted, places and
 // titles that only the files tell are left out.
-func (s *Survey) Summary(found *ingest.Found, redacted bool) *summary {
+func (s *Survey) Summary(found *ingest.Found, redacted bool) *recordingSummary {
 	sum := summarize(&s.Count)
 	sum.locate(found, &s.levels, s.Tables, redacted)
 	return sum
 }
 
-func summarize(c *stream.Count) *summary {
+func summarize(c *stream.Count) *recordingSummary {
 	t := c.Tables
-	m := &summary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
+	m := &recordingSummary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
 	for i := range t.Processes {
 		p := newProcessSummary(t, &t.Processes[i])
 		m.Processes = append(m.Processes, p)
@@ -202,7 +202,7 @@ func byKey(attrs []stream.Attr) map[string]string {
 }
 
 // locate adds what only the files tell.
-func (m *summary) locate(found *ingest.Found, l *levels, t *stream.Tables, redacted bool) {
+func (m *recordingSummary) locate(found *ingest.Found, l *levelSink, t *stream.Tables, redacted bool) {
 	byInstance := map[string]*ingest.Process{}
 	for _, p := range found.Processes {
 		byInstance[p.Name()] = p
@@ -260,7 +260,7 @@ func (d *discardSummary) String() string {
 }
 
 // Print prints the summary for a person.
-func (m *summary) Print(w io.Writer) {
+func (m *recordingSummary) Print(w io.Writer) {
 	if len(m.Processes) == 0 {
 		fmt.Fprintln(w, "0 processes")
 		return
@@ -337,7 +337,7 @@ func (p *processSummary) printCounts(w io.Writer) {
 }
 
 // printUnnamed says which binaries would give missing names.
-func (m *summary) printUnnamed(out io.Writer) {
+func (m *recordingSummary) printUnnamed(out io.Writer) {
 	sum, advice := 0, "No build id tells which binary has them:"
 	for _, u := range m.Unnamed {
 		sum += u.Frames

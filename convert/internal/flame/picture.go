@@ -238,9 +238,9 @@ func (s *Still) Picture(font Font) *Picture {
 func (s *Still) Tell() { s.left.Tell(s.tables) }
 
 // Omissions counts rows without a place in a drawing.
-type Omissions struct{ rows map[left]int64 }
+type Omissions struct{ rows map[omission]int64 }
 
-type left struct {
+type omission struct {
 	process stream.ProcessID
 	reason  stream.Reason
 	what    string
@@ -248,20 +248,20 @@ type left struct {
 
 // Add counts n of a process's rows without room; 0 is the run.
 func (l *Omissions) Add(process stream.ProcessID, what string, n int64) {
-	l.add(left{process, stream.ReasonUnsupported, what}, n)
+	l.add(omission{process, stream.ReasonUnsupported, what}, n)
 }
 
 // AddKind counts n of a process's rows of an unsuitable kind.
 func (l *Omissions) AddKind(process stream.ProcessID, what string, n int64) {
-	l.add(left{process, stream.ReasonNoPlace, what}, n)
+	l.add(omission{process, stream.ReasonNoPlace, what}, n)
 }
 
-func (l *Omissions) add(key left, n int64) {
+func (l *Omissions) add(key omission, n int64) {
 	if n == 0 {
 		return
 	}
 	if l.rows == nil {
-		l.rows = make(map[left]int64)
+		l.rows = make(map[omission]int64)
 	}
 	l.rows[key] += n
 }

@@ -75,15 +75,15 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// failing fails from the calls-th write on, and must not be written to after.
-type failing struct {
+// failingWriter fails from the calls-th write on, and must not be written to after.
+type failingWriter struct {
 	t     *testing.T
 	calls int
 }
 
 var errFull = errors.New("full")
 
-func (f *failing) Write(p []byte) (int, error) {
+func (f *failingWriter) Write(p []byte) (int, error) {
 	f.calls--
 	if f.calls < -1 {
 		f.t.Error("written to after an error")
@@ -97,7 +97,7 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestError(t *testing.T) {
 	for _, jobs := range []int{1, 2} {
 		for _, calls := range []int{0, 1, 10} {
-			if err := file(t, &failing{t, calls}, Options{Jobs: jobs, Gzip: true}, 100); !errors.Is(err, errFull) {
+			if err := file(t, &failingWriter{t, calls}, Options{Jobs: jobs, Gzip: true}, 100); !errors.Is(err, errFull) {
 				t.Errorf("%d jobs, a writer that fails in write %d: %v", jobs, calls, err)
 			}
 		}

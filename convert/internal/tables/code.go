@@ -16,14 +16,14 @@ import (
 // every host. It is the beginning of a SHA-256.
 type key [KeySize]byte
 
-// keys are the keys of all frames and stacks by id, and the depths of stacks.
-type keys struct {
+// contentKeys are the keys of all frames and stacks by id, and the depths of stacks.
+type contentKeys struct {
 	frames, stacks []key
 	depths         []int32
 }
 
-func keysOf(t *stream.Tables) *keys {
-	k := &keys{make([]key, t.Frames.Len()+1), make([]key, t.Stacks.Len()+1), make([]int32, t.Stacks.Len()+1)}
+func keysOf(t *stream.Tables) *contentKeys {
+	k := &contentKeys{make([]key, t.Frames.Len()+1), make([]key, t.Stacks.Len()+1), make([]int32, t.Stacks.Len()+1)}
 	var text []byte
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		text = appendFrame(text[:0], t, t.Frames.At(id))

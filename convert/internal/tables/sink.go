@@ -48,8 +48,8 @@ type Sink struct {
 	typed  map[string]*eventTable
 	labels [][]byte // JSON by LabelsID, made on demand
 	parts  []*part
-	partOf []*part // by ProcessID
-	keys   *keys   // made on demand
+	partOf []*part      // by ProcessID
+	keys   *contentKeys // made on demand
 
 	process stream.ProcessID // current one, 0 before the first
 	uses    int              // of tables

@@ -59,13 +59,13 @@ type Totals struct {
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
 	series stream.Series // being summed up
 	totals []Total
-	at     []int32         // by StackID: 1 + its first index in totals, 0 none
-	others map[other]int32 // where further ones are
+	at     []int32            // by StackID: 1 + its first index in totals, 0 none
+	others map[otherKey]int32 // where further ones are
 	lost   map[lostKey]int64
 }
 
-// other identifies further totals of a stack.
-type other struct {
+// otherKey identifies further totals of a stack.
+type otherKey struct {
 	stack stream.StackID
 	who   stream.Owner
 }
@@ -82,7 +82,7 @@ type lostKey struct {
 // bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
 // valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
-	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[other]int32), lost: make(map[lostKey]int64)}
+	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[otherKey]int32), lost: make(map[lostKey]int64)}
 }
 
 // Add takes a segment of any kind.
@@ -162,15 +162,15 @@ func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
 	if first := t.at[stack]; first != 0 && t.totals[first-1].Owner == who {
 		return &t.totals[first-1]
 	} else if first != 0 {
-		return t.other(other{stack, who})
+		return t.other(otherKey{stack, who})
 	}
 	t.totals = append(t.totals, Total{Stack: stack, Owner: who})
 	t.at[stack] = int32(len(t.totals))
 	return &t.totals[len(t.totals)-1]
 }
 
-// other is a further total of a stack, of another owner.
-func (t *Totals) other(o other) *Total {
+// otherKey is a further total of a stack, of another owner.
+func (t *Totals) other(o otherKey) *Total {
 	at, ok := t.others[o]
 	if !ok && len(t.others) == maxOthers {
 		t.Finish()

@@ -7,10 +7,10 @@ import (
 	"gprof/stream/internal/pack"
 )
 
-// extents are the places of a run's blocks in the spill file. An extent is blocks, each
+// extentList are the places of a run's blocks in the spill file. An extent is blocks, each
 // after its length in 4 bytes, then a link: the place of the next extent. So a run with a
 // thousand extents takes as little memory as one with a single extent.
-type extents struct {
+type extentList struct {
 	first, last extent
 }
 

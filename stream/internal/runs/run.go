@@ -33,7 +33,7 @@ func (k Key) Less(l Key) bool {
 // Run is sorted rows: blocks in the spill file, then blocks in memory.
 type Run struct {
 	First, Last Key
-	spilled     extents
+	spilled     extentList
 	held        chain
 	heldFirst   Key // of the rows in memory
 }

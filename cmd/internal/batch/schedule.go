@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// turns make items of a batch that have a process in common follow each other in their
+// schedule makes items of a batch that have a process in common follow each other in their
 // order; all others are converted side by side. Items are begun in order.
-type turns struct {
+type schedule struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	items   []turn
@@ -20,14 +20,14 @@ type turn struct {
 	instances   []uint64 // sorted
 }
 
-func newTurns(n int) *turns {
-	t := &turns{items: make([]turn, n)}
+func newSchedule(n int) *schedule {
+	t := &schedule{items: make([]turn, n)}
 	t.changed = sync.NewCond(&t.mu)
 	return t
 }
 
 // wait notes the processes of item i, and waits for earlier items with any of them.
-func (t *turns) wait(i int, instances []uint64) {
+func (t *schedule) wait(i int, instances []uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	instances = slices.Sorted(slices.Values(instances))
@@ -39,7 +39,7 @@ func (t *turns) wait(i int, instances []uint64) {
 }
 
 // blocked reports whether an earlier item has a process of item i, or may have one.
-func (t *turns) blocked(i int) bool {
+func (t *schedule) blocked(i int) bool {
 	return slices.ContainsFunc(t.items[min(t.left, i):i], func(o turn) bool {
 		return !o.done && (!o.known || common(o.instances, t.items[i].instances))
 	})
@@ -54,7 +54,7 @@ func common(a, b []uint64) bool {
 }
 
 // done notes that item i is done.
-func (t *turns) done(i int) {
+func (t *schedule) done(i int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.items[i] = turn{known: true, done: true}
