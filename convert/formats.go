@@ -36,6 +36,7 @@ type Format struct {
 	Sums       bool          // knows Options.Buckets and Options.Sum
 	Kinds      []stream.Kind // that it has a place for; nil: all
 	Adds       bool          // adds up the samples of all processes
+	Zeros      bool          // keeps samples all of whose values are 0
 	Binary     bool          // not fit for a terminal
 	Packed     bool          // compressed also if nothing says so: its readers expect it
 	Stamp      string        // of a format that is a directory of files: the one that says so; else ""
@@ -81,6 +82,7 @@ var formats = Table{
 		Extensions: []string{".pb", ".pprof", ".pgo"},
 		Sums:       true,
 		Adds:       true,
+		Zeros:      true,
 		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
 		Binary:     true,
 		Packed:     true,

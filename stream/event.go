@@ -59,7 +59,7 @@ var kindColumns = [numKinds]Columns{
 	Delays:       UsesValue,
 	Waits:        UsesStack | UsesValue,
 	Measurements: UsesStack | UsesValue | UsesOwner,
-	Allocations:  UsesStack | UsesPhase | UsesValue,
+	Allocations:  UsesStack | UsesPhase | UsesValue | UsesOwner,
 	Counts:       UsesValue,
 	Pauses:       UsesPhase | UsesValue,
 	Overheads:    UsesArgs,

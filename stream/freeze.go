@@ -77,6 +77,12 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 	}
 	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
 	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
+	for id := range t.imported.linked {
+		if name, _ := t.LinkName(id); f.ids.frames[id] != 0 {
+			f.to.SetLinkName(f.ids.frames[id], name)
+		}
+	}
+	f.to.ImportLabels(t)
 	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)
 	f.ids.labels = renumber(&f.to.Labels, &t.Labels, f.live.labels, nil, LabelSet.Compare)
 	for _, line := range t.Ledger.Lines() {

@@ -77,10 +77,10 @@ func (s LabelSet) String() string {
 func (s LabelSet) Compare(o LabelSet) int { return strings.Compare(s.text, o.text) }
 
 // MapValues returns the set with each value replaced by the result of f.
-func (s LabelSet) MapValues(f func(value string) string) LabelSet {
+func (s LabelSet) MapValues(f func(key, value string) string) LabelSet {
 	text := make([]byte, 0, len(s.text)+binary.MaxVarintLen64)
 	for k, v := range s.All() {
-		text = appendTexts(text, k, f(v))
+		text = appendTexts(text, k, f(k, v))
 	}
 	return LabelSet{string(text)}
 }

@@ -146,7 +146,7 @@ func (t *Tables) peak() int64 {
 // rowBytes is about how much memory all rows but stacks take, including the texts of
 // strings.
 func (t *Tables) rowBytes() int64 {
-	return t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes()
+	return t.Tracks.Bytes() + t.Counters.Bytes() + t.Categories.Bytes() + t.Modules.Bytes() + t.Frames.Bytes() + t.Labels.Bytes() + t.Strings.Bytes() + t.imported.bytes()
 }
 
 // finalBytes is about how much memory tables take if nothing is looked up in them.

@@ -88,5 +88,5 @@ func (o *Output) Added() []Line { return o.tables.Ledger.own() }
 // the lines of that of t. They are for reading.
 func (t *Tables) branch() *Tables {
 	return &Tables{Processes: t.Processes, Tracks: t.Tracks, Counters: t.Counters, Events: t.Events, Categories: t.Categories,
-		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, kinds: t.kinds, waiting: t.waiting, goroutines: t.goroutines, cpu: t.cpu, budget: t.budget}
+		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, imported: t.imported, kinds: t.kinds, waiting: t.waiting, goroutines: t.goroutines, cpu: t.cpu, budget: t.budget}
 }

@@ -63,6 +63,9 @@ func (s *Sink) comments() []string {
 		if line.Reason == stream.ReasonClock && s.options.Every == 0 {
 			continue // nothing here has a time
 		}
+		if line.Reason == stream.ReasonUnsupported && line.What == "labels" && line.Where == "of allocations" {
+			continue // they have a place here
+		}
 		incomplete = incomplete || line.Reason.Severity() == stream.Loss && !line.Reason.Quiet()
 		all = append(all, "# "+wording.Remark(line))
 	}

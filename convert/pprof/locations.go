@@ -179,13 +179,19 @@ type functions struct {
 	starts  []int32    // first line by number-1, 0 unknown
 }
 
-// function identifies a function: two of a name may be in different files.
-type function struct{ name, file stream.StringID }
+// function identifies a function: two of a name may be in different files, and differ in the name
+// that a linker knows them by.
+type function struct {
+	name, file stream.StringID
+	linked     string // if isLinked; else the name
+	isLinked   bool
+}
 
 // number returns the number of a frame's function. It keeps the first line, which not every frame
 // has.
-func (t *functions) number(frame stream.Frame) uint64 {
-	f := function{frame.Function, frame.File}
+func (t *functions) number(of *stream.Tables, id stream.FrameID, frame stream.Frame) uint64 {
+	f := function{name: frame.Function, file: frame.File}
+	f.linked, f.isLinked = of.LinkName(id)
 	if n, ok := t.numbers[f]; ok {
 		t.starts[n-1] = max(t.starts[n-1], frame.Start)
 		return n
@@ -205,30 +211,31 @@ func (t *functions) number(frame stream.Frame) uint64 {
 func (s *Sink) writeLocations() {
 	for i, at := range s.locations.list {
 		s.frames = s.frames[:0]
-		for _, id := range s.locations.frames(at) {
+		ids := s.locations.frames(at)
+		for _, id := range ids {
 			s.frames = append(s.frames, s.tables.Frames.At(id))
 		}
-		s.writeLocation(uint64(i+1), s.frames)
+		s.writeLocation(uint64(i+1), ids, s.frames)
 	}
 }
 
 // writeLocation writes a location of frames, the innermost first.
-func (s *Sink) writeLocation(number uint64, frames []stream.Frame) {
+func (s *Sink) writeLocation(number uint64, ids []stream.FrameID, frames []stream.Frame) {
 	mapping, address := s.modules.place(frames)
 	s.modules.note(mapping, frames)
 	body := appendNumber(s.body[:0], profileproto.LocationID, number)
 	body = appendNumber(body, profileproto.LocationMapping, uint64(mapping))
 	body = appendNumber(body, profileproto.LocationAddress, address)
-	for _, f := range frames {
+	for i, f := range frames {
 		if f.Function != 0 {
-			body = s.appendLine(body, f)
+			body = s.appendLine(body, ids[i], f)
 		}
 	}
 	s.message(profileproto.ProfileLocation, body)
 }
 
-func (s *Sink) appendLine(dst []byte, f stream.Frame) []byte {
-	s.line = appendNumber(s.line[:0], profileproto.LineFunction, s.functions.number(f))
+func (s *Sink) appendLine(dst []byte, id stream.FrameID, f stream.Frame) []byte {
+	s.line = appendNumber(s.line[:0], profileproto.LineFunction, s.functions.number(s.tables, id, f))
 	s.line = appendNumber(s.line, profileproto.LineNumber, uint64(max(0, f.Line)))
 	return appendBytes(dst, profileproto.LocationLine, s.line)
 }
@@ -238,7 +245,11 @@ func (s *Sink) writeFunctions() {
 		name := s.texts.number(s.tables.Strings.At(f.name))
 		body := appendNumber(s.body[:0], profileproto.FunctionID, uint64(i+1))
 		body = appendNumber(body, profileproto.FunctionName, name)
-		body = appendNumber(body, profileproto.FunctionSystem, name)
+		linked := name
+		if f.isLinked {
+			linked = s.texts.number(f.linked)
+		}
+		body = appendNumber(body, profileproto.FunctionSystem, linked)
 		body = appendNumber(body, profileproto.FunctionFile, s.texts.number(s.tables.Strings.At(f.file)))
 		s.message(profileproto.ProfileFunction, appendNumber(body, profileproto.FunctionStart, uint64(s.functions.starts[i])))
 	}

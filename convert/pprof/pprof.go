@@ -29,8 +29,8 @@
 //     the addresses of others are made up (modules.go).
 //
 //   - What the only profile that is converted says of itself goes out as it came: time,
-//     period, types of values and their order, comments, and no labels but its own
-//     (came.go).
+//     period, types of values and their order, comments, samples that are zero, and no labels
+//     but its own. Names for the linker and numeric labels go out as they came from any profile.
 //
 //   - What is missing from the recording stands in the comments.
 //
@@ -52,6 +52,8 @@ package pprof
 
 import (
 	"encoding/binary"
+	"strconv"
+	"strings"
 	"time"
 
 	"gprof/convert/internal/pipeline"
@@ -182,7 +184,7 @@ func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []total
 		if i%together == 0 {
 			s.locations.approach(all[i:min(i+together, len(all))])
 		}
-		if total := &all[i]; !total.Zero() {
+		if total := &all[i]; !total.Zero() || s.imported.alone != nil {
 			s.sample(total.Stack, total.Owner, s.types.valuesOf(total, s.totals.Measure))
 		}
 	}
@@ -227,10 +229,35 @@ func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 		return body
 	}
 	for key, value := range s.tables.Labels.At(who.Labels).All() {
-		s.line = s.textLabel(s.line[:0], s.programKey(key), value)
+		numeric := len(s.imported.Types) > 0 && s.tables.NumericLabel(key)
+		key = s.programKey(key)
+		if numeric {
+			if with, ok := s.appendNumbers(body, key, value); ok {
+				body = with
+				continue
+			}
+		}
+		s.line = s.textLabel(s.line[:0], key, value)
 		body = appendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	return body
+}
+
+// appendNumbers appends the labels of a key whose values are numbers, perhaps with units, separated
+// by commas. It is not ok if they are not, as when they were redacted.
+func (s *Sink) appendNumbers(body []byte, key, values string) (with []byte, ok bool) {
+	for value := range strings.SplitSeq(values, ", ") {
+		digits, unit, _ := strings.Cut(value, " ")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return body, false
+		}
+		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(key))
+		s.line = appendNumber(s.line, profileproto.LabelNumber, uint64(n))
+		s.line = appendNumber(s.line, profileproto.LabelUnit, s.texts.number(unit))
+		body = appendBytes(body, profileproto.SampleLabel, s.line)
+	}
+	return body, true
 }
 
 // programKey is the key of a label of the program.

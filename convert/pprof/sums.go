@@ -59,7 +59,7 @@ func (s *sums) add(key sumKey) (at int32) {
 func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 	for i := range of {
 		total := &of[i]
-		if total.Zero() {
+		if total.Zero() && s.imported.alone == nil {
 			continue
 		}
 		values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})

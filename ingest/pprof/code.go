@@ -113,7 +113,14 @@ func (c *code) locate(id siteID) {
 	for depth, line := range c.linesOf(s) {
 		frame.Depth, frame.Category = int32(depth), c.category(line)
 		frame.Function, frame.File, frame.Line, frame.Start = c.text(line.name), c.text(line.file), line.line, line.start
-		c.frames = append(c.frames, c.to.Frames.Intern(frame))
+		id := c.to.Frames.Intern(frame)
+		c.frames = append(c.frames, id)
+		switch {
+		case line.linked > 0:
+			c.to.SetLinkName(id, c.from.texts.At(line.linked))
+		case line.linked == noText:
+			c.to.SetLinkName(id, "")
+		}
 	}
 }
 

@@ -16,7 +16,10 @@
 //     recorder does with its CPU profiles, and the ledger says so; or are at the profile's time if
 //     it has no duration.
 //   - Labels stay, numeric ones as strings with their unit; a number called goroutine is one.
-//     Several values of a label are joined by commas.
+//     Several values of a label are joined by commas. The tables know which were numbers.
+//   - Names of functions that a linker knows, where they differ, are beside the frames, see
+//     [stream.Tables.SetLinkName]. Samples that are zero everywhere are left out, unless the output
+//     keeps them, see [stream.Tables.KeepZeros].
 //   - Code without a function is named by given programs (see [File.NameBy]). Functions of Go
 //     programs have their categories.
 //   - Comments, the default sample type, the patterns of frames to drop or keep, and the

@@ -72,8 +72,12 @@ type site struct {
 // call is a line of a function.
 type call struct {
 	name, file  textID
+	linked      textID // by which the linker knows the function: 0 as name, or noText
 	start, line int32
 }
+
+// noText is the empty text where 0 means something else.
+const noText textID = -1
 
 // maxPool is the size of a full pool, in bytes. A thousand profiles of one program take a third of
 // that.

@@ -21,7 +21,7 @@ type rowMaker struct {
 	shift  stream.Time
 
 	number    uint64 // of the next sample, from 0
-	unlabeled int64  // allocations whose labels have no place
+	unlabeled int64  // allocations whose labels only pprof has a place for
 }
 
 // add adds the rows of a sample.
@@ -32,10 +32,32 @@ func (s *rowMaker) add(m *sample) {
 		return
 	}
 	place := place{at, s.code.stackOf(m), s.code.who(m)}
+	if allZero(m.values) && s.code.to.WantsZeros() {
+		s.zero(&place)
+		return
+	}
 	s.cpu(m.values, &place)
 	s.allocation(m.values, &place)
 	for _, i := range s.plan.rest {
 		s.measure(i, m.values, &place)
+	}
+}
+
+func allZero(values []int64) bool {
+	return !slices.ContainsFunc(values, func(v int64) bool { return v != 0 })
+}
+
+// zero adds a row for a sample all of whose values are 0.
+func (s *rowMaker) zero(p *place) {
+	switch {
+	case s.plan.count >= 0 || s.plan.cpu >= 0:
+		b := s.rows.sample(stream.Samples, p)
+		b.Weight, b.CPU = append(b.Weight, 0), append(b.CPU, 0)
+		b.AppendOwner(p.who)
+	case s.plan.heap[0] >= 0:
+		s.memory(p, memory{})
+	default:
+		s.value(s.plan.rest[0], 0, p)
 	}
 }
 
@@ -81,30 +103,51 @@ func (s *rowMaker) allocation(values []int64, p *place) {
 		}
 		return
 	}
-	if p.who.Labels != 0 {
+	if s.labeled(p.who.Labels) {
 		s.unlabeled++
 	}
 	s.heap(p, allocated)
 	s.heap(p, memory{-freed.objects, -freed.bytes})
 }
 
+// labeled reports whether there are labels besides the size of objects, which bytes and objects tell
+// as well.
+func (s *rowMaker) labeled(id stream.LabelsID) bool {
+	if id == 0 {
+		return false
+	}
+	for key := range s.code.to.Labels.At(id).All() {
+		if key != sizeKey {
+			return true
+		}
+	}
+	return false
+}
+
 // heap adds a row of allocations, unless it is empty; below 0 they are freed.
 func (s *rowMaker) heap(p *place, m memory) {
-	if m == (memory{}) {
-		return
+	if m != (memory{}) {
+		s.memory(p, m)
 	}
+}
+
+func (s *rowMaker) memory(p *place, m memory) {
 	b := s.rows.sample(stream.Allocations, p)
 	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
 	b.Value, b.Number = append(b.Value, m.bytes), append(b.Number, max(m.objects, -m.objects))
+	b.AppendOwner(p.who)
 }
 
 // measure adds a measurement, unless the value is 0 or missing.
 func (s *rowMaker) measure(i int, values []int64, p *place) {
-	if i < 0 || values[i] == 0 {
-		return
+	if i >= 0 && values[i] != 0 {
+		s.value(i, values[i], p)
 	}
+}
+
+func (s *rowMaker) value(i int, value int64, p *place) {
 	b := s.rows.measurement(i, s.plan.measures[i].counter, p)
-	b.Value, b.Number = append(b.Value, values[i]), append(b.Number, 0)
+	b.Value, b.Number = append(b.Value, value), append(b.Number, 0)
 	b.AppendOwner(p.who)
 }
 
@@ -166,6 +209,7 @@ type anomalies struct {
 	inexact              int64 // values that overflow in their unit
 	tooDeep              int64 // stacks
 	code, labels         int64 // undefined
+	noted                map[string]bool
 }
 
 // sampleReader reads the samples of a file whose tables are known.
@@ -182,7 +226,7 @@ type sampleReader struct {
 func (r *sampleReader) reset(from *tables, to *Pool, plan *plan) {
 	r.plan = plan
 	r.code.reset(from, to)
-	r.labels.reset(&from.texts, to, plan.heap[0] >= 0)
+	r.labels.reset(&from.texts, to)
 	r.malformed, r.inexact = 0, 0
 }
 
@@ -235,7 +279,7 @@ func (r *sampleReader) scale() {
 // odd are the anomalies so far.
 func (r *sampleReader) odd() anomalies {
 	return anomalies{definitions: r.code.from.malformed, samples: r.malformed, inexact: r.inexact,
-		tooDeep: r.code.tooDeep, code: r.code.undefined, labels: r.labels.undefined}
+		tooDeep: r.code.tooDeep, code: r.code.undefined, labels: r.labels.undefined, noted: r.labels.noted}
 }
 
 // labels turns the labels of a file's samples into owners.
@@ -247,8 +291,8 @@ type labels struct {
 	raw   []byte           // messages of the current sample, each after its length
 	list  []stream.Attr
 
-	heap      bool  // the samples are allocations
-	undefined int64 // missing names
+	undefined int64           // missing names
+	noted     map[string]bool // whether all labels of a key are numbers
 }
 
 // owner is whose a sample is: a goroutine's, 0 unknown, with labels.
@@ -267,8 +311,8 @@ const (
 // maxKnown bounds the cached sets, because labels may differ each time.
 const maxKnown = 1 << 14
 
-func (l *labels) reset(from *texts, to *Pool, heap bool) {
-	*l = labels{from: from, to: to, raw: l.raw[:0], list: l.list[:0], heap: heap}
+func (l *labels) reset(from *texts, to *Pool) {
+	*l = labels{from: from, to: to, raw: l.raw[:0], list: l.list[:0]}
 }
 
 func (l *labels) begin() { l.raw = l.raw[:0] }
@@ -345,13 +389,28 @@ func (l *labels) label(body []byte, w *owner) {
 		w.goroutine = number
 		return
 	}
-	if l.heap && attr.Key == sizeKey && text == 0 {
-		return
-	}
 	if text == 0 {
 		attr.Value = withUnit(number, l.text(unit))
 	}
+	l.note(attr.Key, text == 0)
 	l.list = append(l.list, attr)
+}
+
+// maxNoted bounds the keys that are noted of a file.
+const maxNoted = 1 << 10
+
+// note notes whether a label is a number.
+func (l *labels) note(key string, number bool) {
+	was, ok := l.noted[key]
+	switch {
+	case ok:
+		l.noted[key] = was && number
+	case len(l.noted) < maxNoted:
+		if l.noted == nil {
+			l.noted = make(map[string]bool)
+		}
+		l.noted[key] = number
+	}
 }
 
 func withUnit(n int64, unit string) string {

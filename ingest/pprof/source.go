@@ -159,6 +159,9 @@ func (s *source) release() error {
 func (s *source) tellMore() {
 	h, odd := s.file.header, s.supply.odd()
 	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
+	for key, number := range odd.noted {
+		s.tables.NoteLabel(key, number)
+	}
 	s.tell(stream.ReasonMalformed, "definitions", "", odd.definitions)
 	s.tell(stream.ReasonMalformed, "durations", "a time of day instead: samples stand at the time of the profile", h.endless)
 	if s.sampler == nil {

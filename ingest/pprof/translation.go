@@ -170,13 +170,28 @@ func (t *translation) call(l *line) call {
 	if f.start < 0 {
 		row := &t.from.functions.rows[at]
 		*f = call{name: t.text(row.name), file: t.text(row.file), start: row.start}
-		if f.name == 0 {
+		switch {
+		case f.name == 0:
 			f.name = t.text(row.system)
+		case row.system != row.name:
+			f.linked = t.linked(f.name, row.system)
 		}
 	}
 	c := *f
 	c.line = l.number
 	return c
+}
+
+// linked is the linker's name of a function, 0 if that is its name.
+func (t *translation) linked(name textID, system uint64) textID {
+	switch id := t.text(system); id {
+	case 0:
+		return noText
+	case name:
+		return 0
+	default:
+		return id
+	}
 }
 
 func (t *translation) text(n uint64) textID {
@@ -279,15 +294,15 @@ func (t *translation) is(l *location, g *guess) bool {
 	return outer == 0
 }
 
-// isCall reports whether a line is c. Functions without a name have a substitute: those are left to
-// site.
+// isCall reports whether a line is c. Functions without a name have a substitute, and some have
+// another one for the linker: those are left to site.
 func (t *translation) isCall(l *line, c *call) bool {
 	at := t.from.functions.find(l.function)
 	if at < 0 || l.number != c.line {
 		return false
 	}
 	f := &t.from.functions.rows[at]
-	return f.start == c.start && c.name != 0 && t.isText(f.name, c.name) && t.isText(f.file, c.file)
+	return f.start == c.start && (f.system == f.name && c.linked == 0 || c.linked > 0 && t.isText(f.system, c.linked)) && c.name != 0 && t.isText(f.name, c.name) && t.isText(f.file, c.file)
 }
 
 // isText reports whether a text is that of an id.

@@ -17,6 +17,7 @@ func (r *Redactor) tables(t *stream.Tables) {
 	for i := range t.Events {
 		r.event(&t.Events[i])
 	}
+	t.DropLinkNames() // they may say more than the names of functions do
 	labels := labelNames(t)
 	t.Tracks.Map(func(k stream.Track) stream.Track { return r.track(k, labels) })
 	stream.AssignNames(t.Processes) // their hosts may have become equal
@@ -26,7 +27,12 @@ func (r *Redactor) tables(t *stream.Tables) {
 		t.Frames.Map(func(f stream.Frame) stream.Frame { return r.label(t, f) })
 	}
 	t.Labels.Map(func(s stream.LabelSet) stream.LabelSet {
-		return s.MapValues(func(v string) string { return r.text(0, secretValue, v) })
+		return s.MapValues(func(key, value string) string {
+			if key == sizeLabel && t.NumericLabel(key) {
+				return value
+			}
+			return r.text(0, secretValue, value)
+		})
 	})
 	if r.how[pathValue] != Keep {
 		names := moduleNames(t)
@@ -40,6 +46,10 @@ func (r *Redactor) tables(t *stream.Tables) {
 	r.ledger(t)
 	r.tell(t)
 }
+
+// sizeLabel is the label of heap profiles that has the size of objects. It says no more than bytes
+// and objects do.
+const sizeLabel = "bytes"
 
 func (r *Redactor) process(id stream.ProcessID, p *stream.Process) {
 	p.Host = r.machine(id, "host", p.Host)

@@ -43,6 +43,7 @@ func newImporter(from *stream.Tables) *importer {
 // restart begins the tables of another part.
 func (t *importer) restart(in Part) {
 	t.to, t.in = new(stream.Tables), in
+	t.to.ImportLabels(t.from)
 	clear(t.processes)
 	clear(t.tracks)
 	clear(t.counters)
@@ -144,6 +145,9 @@ func (t *importer) frame(id stream.FrameID) stream.FrameID {
 		f.Module, f.Category = t.module(f.Module), t.category(f.Category)
 		f.Function, f.File = t.text(f.Function), t.text(f.File)
 		t.frames[id] = t.to.Frames.Intern(f)
+		if name, ok := t.from.LinkName(id); ok {
+			t.to.SetLinkName(t.frames[id], name)
+		}
 	}
 	return t.frames[id]
 }

@@ -11,6 +11,7 @@ package conversion
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/input"
@@ -62,6 +63,9 @@ func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
 	src, err := c.Source(j.Found, temp)
 	if err != nil {
 		return nil, err
+	}
+	if len(j.Targets) > 0 && !slices.ContainsFunc(j.Targets, func(t Target) bool { return !t.Format.Zeros }) {
+		src.Tables().KeepZeros()
 	}
 	moved := new(tally)
 	return moved, stream.Copy(stream.Tee(sink, &moved.Count, &moved.nameless), j.Per.cut(src), stream.CopyOptions{
