@@ -76,7 +76,7 @@ func (s *heapSource) finish() {
 		}
 		p := t.Process(id)
 		p.Heap = *h
-		t.Ledger.Add(stream.Line{Process: fmt.Sprintf("%016x", p.Instance), Reason: stream.ReasonHeap, What: "heap in use", Where: heapText(p), Count: 1, Bytes: max(0, h.InUse-h.Explained)})
+		t.Ledger.Add(stream.Line{Process: p.InstanceName(), Reason: stream.ReasonHeap, What: "heap in use", Where: heapText(p), Count: 1, Bytes: max(0, h.InUse-h.Explained)})
 	}
 	clear(s.heaps)
 }

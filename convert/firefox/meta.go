@@ -90,7 +90,7 @@ func (s *Sink) writeExtra() {
 
 func (s *Sink) writeAboutEntries(p *stream.Process) {
 	for _, e := range []struct{ label, value string }{
-		{"Instance", viewer.Hex(p.Instance)}, {"Revision", p.Revision}, {"Program", p.Exe},
+		{"Instance", p.InstanceName()}, {"Revision", p.Revision}, {"Program", p.Exe},
 		{"Arguments", strings.Join(p.Args, " ")}, {"Go", p.Go}, {"Ended", wording.ShortEnd(p.Exit)},
 	} {
 		if e.value != "" {

@@ -307,7 +307,7 @@ func (s *Sink) busiest(what string, rows []int64, most int) []bool {
 			left += n
 		}
 	}
-	s.left.Add(0, what, left)
+	s.left.Add(nil, stream.ReasonUnsupported, what, left)
 	return keep
 }
 

@@ -87,21 +87,26 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Counts:
 		s.curves[b.Series.Counter].add(&s.axis, b)
 	default:
-		s.left.AddKind(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+		s.leave(b, b.Series.Kind.String(), int64(b.Len()))
 	}
 	return nil
 }
 
 func (s *Sink) markers(b *stream.Batch) {
 	s.lanes[b.Series.Event].add(&s.axis, b)
-	s.left.AddKind(b.Series.Process, "arguments", int64(b.Len()*len(b.Args)))
+	s.leave(b, "arguments", int64(b.Len()*len(b.Args)))
 	stacks := int64(0)
 	for _, stack := range b.Stack {
 		if stack != 0 {
 			stacks++
 		}
 	}
-	s.left.AddKind(b.Series.Process, "stacks of markers", stacks)
+	s.leave(b, "stacks of markers", stacks)
+}
+
+// leave counts n of a segment that have no place.
+func (s *Sink) leave(b *stream.Batch, what string, n int64) {
+	s.left.Add(s.tables.Process(b.Series.Process), stream.ReasonNoPlace, what, n)
 }
 
 func (s *Sink) samples(b *stream.Batch) error {
@@ -124,7 +129,7 @@ func (s *Sink) samples(b *stream.Batch) error {
 func (s *Sink) Close() error {
 	s.foldTracks()
 	s.cells.finish()
-	s.left.Add(0, "ends of rare stacks", s.cells.cutNodes())
+	s.left.Add(nil, stream.ReasonUnsupported, "ends of rare stacks", s.cells.cutNodes())
 	if err := s.writePage(); err != nil {
 		return err
 	}

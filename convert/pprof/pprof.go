@@ -210,7 +210,7 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	s.labels = s.labels[:0]
 	if s.imported.alone == nil { // else its labels are those that came
 		s.appendLabel(labelProcess, p.Title())
-		s.appendLabel(labelInstance, totals.Instance(p))
+		s.appendLabel(labelInstance, p.InstanceName())
 		s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
 	}
 	if s.options.Every > 0 {

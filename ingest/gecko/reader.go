@@ -119,7 +119,7 @@ func (r *reader) full() bool {
 
 // enter makes x the current process.
 func (r *reader) enter(x *process) {
-	r.instance = fmt.Sprintf("%016x", x.row.Instance)
+	r.instance = x.row.InstanceName()
 	r.zero, r.arch = x.zero+r.shift, x.row.Machine()
 	r.pagesOf, r.file.notes.process, r.file.zero = x.v, x.number, max(0, int64(r.zero))
 }
@@ -127,7 +127,7 @@ func (r *reader) enter(x *process) {
 func (r *reader) flushNotes() {
 	var instances []string
 	for _, x := range r.processes {
-		instances = append(instances, fmt.Sprintf("%016x", x.row.Instance))
+		instances = append(instances, x.row.InstanceName())
 	}
 	r.file.notes.flush(&r.t.Ledger, instances)
 }

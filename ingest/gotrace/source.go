@@ -196,7 +196,7 @@ func (s *Source) note(l stream.Line) {
 	}
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	l.Process = fmt.Sprintf("%016x", s.tables.Process(s.process).Instance)
+	l.Process = s.tables.Process(s.process).InstanceName()
 	s.tables.Ledger.Add(l)
 }
 

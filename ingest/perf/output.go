@@ -13,7 +13,7 @@ type output struct {
 	tables   *stream.Tables
 	ids      map[*process]stream.ProcessID
 	rowOf    map[*process]*stream.Process
-	first    uint64 // instance in the ledger
+	first    string // instance in the ledger
 	shift    stream.Time
 	tracks   map[thread]stream.TrackID
 	counters map[counterKey]stream.CounterID
@@ -45,7 +45,7 @@ func newOutput(t *stream.Tables, all []*process, ids []stream.ProcessID, rows []
 			continue
 		}
 		if len(o.ids) == 0 {
-			o.first = rows[i].Instance
+			o.first = rows[i].InstanceName()
 		}
 		o.ids[p], o.rowOf[p] = ids[i], &rows[i]
 		o.tracks[thread{p, p.pid}] = t.Tracks.Intern(stream.Track{Process: ids[i], Name: rows[i].Name, Main: true, Thread: thread{p, p.pid}.number()})
@@ -147,6 +147,6 @@ func (o *output) note(l stream.Line) {
 	}
 	o.tables.Lock()
 	defer o.tables.Unlock()
-	l.Process = fmt.Sprintf("%016x", o.first)
+	l.Process = o.first
 	o.tables.Ledger.Add(l)
 }

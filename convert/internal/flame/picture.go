@@ -217,7 +217,7 @@ func (s *Still) Begin(t *stream.Tables) error {
 // Segment counts the samples of b.
 func (s *Still) Segment(b *stream.Batch) error {
 	if b.Series.Kind != stream.Samples {
-		s.left.AddKind(b.Series.Process, b.Series.Kind.String(), int64(b.Len()))
+		s.left.Add(s.tables.Process(b.Series.Process), stream.ReasonNoPlace, b.Series.Kind.String(), int64(b.Len()))
 		return nil
 	}
 	for i, stack := range b.Stack {
@@ -238,41 +238,22 @@ func (s *Still) Picture(font Font) *Picture {
 func (s *Still) Tell() { s.left.Tell(s.tables) }
 
 // Omissions counts rows without a place in a drawing.
-type Omissions struct{ rows map[omission]int64 }
+type Omissions struct{ lines stream.Ledger }
 
-type omission struct {
-	process stream.ProcessID
-	reason  stream.Reason
-	what    string
-}
-
-// Add counts n of a process's rows without room; 0 is the run.
-func (l *Omissions) Add(process stream.ProcessID, what string, n int64) {
-	l.add(omission{process, stream.ReasonUnsupported, what}, n)
-}
-
-// AddKind counts n of a process's rows of an unsuitable kind.
-func (l *Omissions) AddKind(process stream.ProcessID, what string, n int64) {
-	l.add(omission{process, stream.ReasonNoPlace, what}, n)
-}
-
-func (l *Omissions) add(key omission, n int64) {
-	if n == 0 {
-		return
+// Add counts n of a process's rows; nil is the run.
+func (l *Omissions) Add(p *stream.Process, reason stream.Reason, what string, n int64) {
+	line := stream.Line{Reason: reason, What: what, Count: n}
+	if p != nil {
+		line.Process = p.InstanceName()
 	}
-	if l.rows == nil {
-		l.rows = make(map[omission]int64)
+	if n != 0 {
+		l.lines.Add(line)
 	}
-	l.rows[key] += n
 }
 
 // Tell adds the lines to the ledger of t.
 func (l *Omissions) Tell(t *stream.Tables) {
-	for key, n := range l.rows {
-		line := stream.Line{Reason: key.reason, What: key.what, Count: n}
-		if key.process != 0 {
-			line.Process = fmt.Sprintf("%016x", t.Process(key.process).Instance)
-		}
+	for _, line := range l.lines.Lines() {
 		t.Ledger.Add(line)
 	}
 }

@@ -104,7 +104,7 @@ func (s *Sink) sift(b *stream.Batch) *stream.Batch {
 	}
 	s.fresh.AppendRows(b, from, b.Len())
 	if n := b.Len() - s.fresh.Len(); n > 0 {
-		s.lost.Add(stream.Line{Process: instance(process.Instance), Reason: stream.ReasonDuplicate, What: "events that are in other tables", Count: int64(n)})
+		s.lost.Add(stream.Line{Process: process.InstanceName(), Reason: stream.ReasonDuplicate, What: "events that are in other tables", Count: int64(n)})
 	}
 	return &s.fresh
 }
@@ -124,7 +124,7 @@ func (s *Sink) writeCoverage(p *part) error {
 func (s *Sink) writeCovered(row *rows, p *part, id stream.ProcessID, c *coveredRange) {
 	row.column().string(p.name)
 	row.column().short(int32(id))
-	s.put(row, instance(s.tables.Process(id).Instance))
+	s.put(row, s.tables.Process(id).InstanceName())
 	if c.From == c.To {
 		row.column().null()
 		row.column().null()
@@ -152,7 +152,7 @@ func (s *Sink) writeLosses(lost []stream.Line) error {
 	}
 	home := map[string]*part{}
 	for i := range s.tables.Processes {
-		home[instance(s.tables.Processes[i].Instance)] = s.partOf[i+1]
+		home[s.tables.Processes[i].InstanceName()] = s.partOf[i+1]
 	}
 	lines := map[*part][]stream.Line{}
 	for _, line := range all.Lines() {

@@ -114,21 +114,21 @@ func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 	if s.dataSet != "" {
 		fmt.Fprintf(sum, "%q\n", s.dataSet)
 	}
-	first := uint64(0)
+	var first stream.Process
 	for i, id := range processes {
 		p := *t.Process(id)
 		if i == 0 {
-			first = p.Instance
+			first = p
 		}
 		p.Parent = 0 // a number of this run
 		p.Read = p.Read.Minus(s.elsewhere[p.Instance])
 		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
-		for _, line := range linesOf(s.known, instance(p.Instance)) {
+		for _, line := range linesOf(s.known, p.InstanceName()) {
 			fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))
 		}
 	}
 	fmt.Fprintln(sum, t.Stacks.Len(), t.Frames.Len(), t.Strings.Len(), len(t.Events))
-	return instance(first) + "-" + hex.EncodeToString(sum.Sum(nil)[:6])
+	return first.InstanceName() + "-" + hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
 // linesOf are one process's lines of the ledger, which is sorted by process first.
@@ -141,6 +141,3 @@ func linesOf(all []stream.Line, process string) []stream.Line {
 	}
 	return all[from:][:n]
 }
-
-// instance is the name of a process.
-func instance(n uint64) string { return fmt.Sprintf("%016x", n) }

@@ -21,7 +21,7 @@ func TestSessionOf(t *testing.T) {
 		return s.sessionOf([]stream.ProcessID{id})
 	}
 	lost := func(process uint64, what string) stream.Line {
-		return stream.Line{Process: instance(process), Reason: stream.ReasonTorn, What: what, Count: 1}
+		return stream.Line{Process: (&stream.Process{Instance: process}).InstanceName(), Reason: stream.ReasonTorn, What: what, Count: 1}
 	}
 	ofRun := stream.Line{Reason: stream.ReasonUnreadable, What: "files", Count: 1}
 	for id := stream.ProcessID(1); id <= 3; id++ {

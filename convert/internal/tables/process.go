@@ -61,12 +61,12 @@ func (s *Sink) writeProcesses(p *part) error {
 }
 
 func (s *Sink) writeProcess(row *rows, p *stream.Process) {
-	s.put(row, instance(p.Instance))
+	s.put(row, p.InstanceName())
 	row.column().id(int32(p.Parent))
 	if p.Parent == 0 {
 		row.column().null()
 	} else {
-		s.put(row, instance(s.tables.Process(p.Parent).Instance))
+		s.put(row, s.tables.Process(p.Parent).InstanceName())
 	}
 	row.column().long(int64(p.Pid))
 	for _, text := range []string{p.Name, p.Service, p.Version, p.Revision, p.Host, p.Exe} {
@@ -140,7 +140,7 @@ func (s *Sink) writeClocks(p *part) error {
 			row := t.begin()
 			row.column().string(p.name)
 			row.column().short(int32(id))
-			s.put(row, instance(process.Instance))
+			s.put(row, process.InstanceName())
 			s.writeClock(row, &process.Clock)
 			row.end(1)
 		}

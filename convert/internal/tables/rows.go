@@ -61,7 +61,7 @@ func phase(c *Values, phase []stream.Phase) {
 
 func (s *Sink) counts(row *rows, b *stream.Batch) {
 	counter := s.tables.Counters.At(b.Series.Counter)
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	s.same(row, b.Len(), process, counter.Name)
 	s.same(row, b.Len(), process, counter.Category)
 	s.same(row, b.Len(), process, units[counter.Unit])
@@ -78,7 +78,7 @@ func (s *Sink) counts(row *rows, b *stream.Batch) {
 // measurements are those of one measure.
 func (s *Sink) measurements(row *rows, b *stream.Batch) {
 	measure := s.tables.Counters.At(b.Series.Counter)
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	stackIDs(row.column(), b.Stack)
 	s.same(row, b.Len(), process, measure.Name)
 	s.same(row, b.Len(), process, units[measure.Unit])
@@ -116,7 +116,7 @@ func (s *Sink) logs(row *rows, b *stream.Batch) {
 	for _, v := range b.Value {
 		level.text([]byte([...]string{"info", "warn", "error"}[min(max(v, 0), 2)]))
 	}
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	text := row.column()
 	for i := range b.Len() {
 		text.text(s.bytes(process, textOf(&b.Args[0], i)))
@@ -136,7 +136,7 @@ func (s *Sink) pages(row *rows, b *stream.Batch) {
 	for i := range last {
 		integers(row.column(), &b.Args[i])
 	}
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	url := row.column()
 	for i := range b.Len() {
 		if b.Args[last].TypeAt(i) == stream.Text {
@@ -183,7 +183,7 @@ func (s *Sink) markers(p *part, b *stream.Batch) error {
 // markerRows writes the common columns, with all arguments, or only those without a column.
 func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	event := s.tables.Event(b.Series.Event)
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	row := s.beginRows(t, p, b)
 	s.same(row, b.Len(), process, event.Name)
 	s.same(row, b.Len(), process, s.category(event.Category))
@@ -205,7 +205,7 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 // fieldColumns writes the columns of an event's fields, and ends the rows.
 func (s *Sink) fieldColumns(row *rows, e *eventTable, b *stream.Batch) {
 	event := s.tables.Event(b.Series.Event)
-	process := instance(s.tables.Process(b.Series.Process).Instance)
+	process := s.tables.Process(b.Series.Process).InstanceName()
 	of := e.of[b.Series.Event]
 	fields := row.next
 	filled := newBits(len(e.columns))

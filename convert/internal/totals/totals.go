@@ -3,7 +3,6 @@
 package totals
 
 import (
-	"fmt"
 	"math"
 
 	"gprof/stream"
@@ -61,7 +60,7 @@ type Totals struct {
 	totals []Total
 	at     []int32            // by StackID: 1 + its first index in totals, 0 none
 	others map[otherKey]int32 // where further ones are
-	lost   map[lostKey]int64
+	lost   stream.Ledger
 }
 
 // otherKey identifies further totals of a stack.
@@ -73,16 +72,11 @@ type otherKey struct {
 // maxOthers bounds them.
 const maxOthers = 1 << 16
 
-type lostKey struct {
-	process stream.ProcessID
-	kind    stream.Kind
-}
-
 // New returns the Totals of an output of t. done is called for each track with samples, or each
 // bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
 // valid until it returns.
 func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
-	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[otherKey]int32), lost: make(map[lostKey]int64)}
+	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[otherKey]int32)}
 }
 
 // Add takes a segment of any kind.
@@ -94,7 +88,7 @@ func (t *Totals) Add(b *stream.Batch) {
 	t.Rows += int64(b.Len())
 	kind := b.Series.Kind
 	if !t.takes(kind) {
-		t.lost[lostKey{b.Series.Process, b.Series.Kind}] += int64(b.Len())
+		t.lost.Add(stream.Line{Process: t.tables.Process(b.Series.Process).InstanceName(), Reason: stream.ReasonNoPlace, What: kind.String(), Count: int64(b.Len())})
 		return
 	}
 	if b.Series != t.series {
@@ -237,10 +231,7 @@ func (t *Totals) Finish() {
 
 // Tell adds rows without a place to the ledger of the tables.
 func (t *Totals) Tell() {
-	for key, rows := range t.lost {
-		t.tables.Ledger.Add(stream.Line{Process: Instance(t.tables.Process(key.process)), Reason: stream.ReasonNoPlace, What: key.kind.String(), Count: rows})
+	for _, line := range t.lost.Lines() {
+		t.tables.Ledger.Add(line)
 	}
 }
-
-// Instance names a process as ledgers do.
-func Instance(p *stream.Process) string { return fmt.Sprintf("%016x", p.Instance) }

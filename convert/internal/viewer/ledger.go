@@ -28,7 +28,7 @@ func (l *Ledger) LoseKind(id stream.ProcessID, kind stream.Kind, count int64) {
 }
 
 func (l *Ledger) add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
-	l.lost.Add(stream.Line{Process: Hex(Process(l.tables, id).Instance), Reason: reason, What: what, Count: count})
+	l.lost.Add(stream.Line{Process: Process(l.tables, id).InstanceName(), Reason: reason, What: what, Count: count})
 }
 
 // Tell adds what was lost to the ledger of the tables.
@@ -42,7 +42,7 @@ func (l *Ledger) Tell() {
 func (l *Ledger) Lines() [][]stream.Line {
 	home := make(map[string]stream.ProcessID)
 	for i := range l.tables.Processes {
-		home[Hex(l.tables.Processes[i].Instance)] = stream.ProcessID(i + 1)
+		home[l.tables.Processes[i].InstanceName()] = stream.ProcessID(i + 1)
 	}
 	lines := make([][]stream.Line, max(1, len(l.tables.Processes))+1)
 	for _, line := range l.all() {

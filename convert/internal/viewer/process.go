@@ -13,9 +13,9 @@ import (
 
 // WriteAbout writes the members of an object about a process that the formats have no place for.
 func WriteAbout(out *jsontext.Writer, t *stream.Tables, p *stream.Process) {
-	out.Member("instance", Hex(p.Instance))
+	out.Member("instance", p.InstanceName())
 	if p.Parent != 0 {
-		out.Member("parent", Hex(t.Process(p.Parent).Instance))
+		out.Member("parent", t.Process(p.Parent).InstanceName())
 	}
 	out.Number("pid", int64(p.Pid))
 	for _, m := range []struct{ key, value string }{

@@ -6,7 +6,6 @@
 package viewer
 
 import (
-	"fmt"
 	"time"
 
 	"gprof/convert/internal/jsontext"
@@ -23,9 +22,6 @@ const (
 	// unknown ones.
 	SampleUnits = `{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`
 )
-
-// Hex is the form of an instance.
-func Hex(instance uint64) string { return fmt.Sprintf("%016x", instance) }
 
 // Process returns a process, a made-up one if there is none with that id: an empty profile has a
 // process, too.
