@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
+	"slices"
 )
 
 // golang is what has to be known of a Go program's frames where the frame pointer leads away from them: C
@@ -36,13 +37,16 @@ func (f *goFunction) take(t *goTable, begin, end uint64, fixed []byte) {
 const (
 	goMagic    = 0xfffffff1 // of tables since Go 1.20
 	goHead     = 72
-	maxGo      = 512 << 20 // bytes of the table
+	maxGo      = 256 << 20 // bytes of the table
 	moduleText = 22        // word of runtime.moduledata
 	goQuantum  = 1         // of amd64
 )
 
 // readGolang reads those functions of a program, nil if it has none.
 func readGolang(f *elf.File) *golang {
+	if !linksC(f) {
+		return nil
+	}
 	var b []byte
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := f.Section(name); s != nil && s.Type != elf.SHT_NOBITS && s.Size <= maxGo {
@@ -54,6 +58,11 @@ func readGolang(f *elf.File) *golang {
 		return nil
 	}
 	return (&goTable{all: b, text: goText(f, b)}).golang()
+}
+
+// linksC reports whether a program may have C in it: the table of one that has none need not be read.
+func linksC(f *elf.File) bool {
+	return f.Section(".eh_frame") != nil || slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // golang finds the functions, nil if not all are there.
