@@ -216,7 +216,6 @@ const (
 	MetaHost       = "host"
 	MetaExe        = "exe"
 	MetaArg        = "arg" // a record for each argument
-	MetaBuildID    = "build-id"
 	MetaGo         = "go"
 	MetaGoos       = "goos"
 	MetaGoarch     = "goarch"

@@ -109,7 +109,7 @@ func (c *Control) open(o Options) error {
 	c.mem = mem
 	return c.guard(func() error {
 		if limit := o.limit(); o.LimitAsked {
-			c.SetLimit(limit)
+			c.setLimit(limit)
 		} else {
 			atomic.CompareAndSwapUint64(c.word(rawformat.OffControlLimit), 0, uint64(limit))
 		}
@@ -247,9 +247,9 @@ func (c *Control) Limit() int64 {
 	return cmp.Or(c.limit.Load(), DefaultLimit)
 }
 
-// SetLimit changes the limit to between 1 byte and [rawformat.MaxLimit]. Processes
+// setLimit changes the limit to between 1 byte and [rawformat.MaxLimit]. Processes
 // adopt it at their next tick.
-func (c *Control) SetLimit(limit int64) error {
+func (c *Control) setLimit(limit int64) error {
 	limit = min(max(limit, 1), rawformat.MaxLimit)
 	return c.guard(func() error {
 		atomic.StoreUint64(c.word(rawformat.OffControlLimit), uint64(limit))

@@ -50,7 +50,7 @@ func TestControlLimit(t *testing.T) {
 		}
 	}
 	for limit, want := range map[int64]int64{-5: 1, 1 << 62: rawformat.MaxLimit, 1 << 20: 1 << 20} {
-		if err := first.SetLimit(limit); err != nil || first.Limit() != want {
+		if err := first.setLimit(limit); err != nil || first.Limit() != want {
 			t.Errorf("limit %d became %d, %v", limit, first.Limit(), err)
 		}
 	}

@@ -14,6 +14,9 @@ var (
 	IsTomb = isTomb
 )
 
+// SetLimit changes the limit.
+func (c *Control) SetLimit(limit int64) error { return c.setLimit(limit) }
+
 // Ask asks the owner of a slot for what was done at or before a time.
 func (s *Slot) Ask(done int64) { raise(s.c.word(s.at+rawformat.OffSlotRequest), done) }
 
