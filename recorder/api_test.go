@@ -21,7 +21,7 @@ var (
 	four  = recorder.NewEvent4("four", recorder.Int("w"), recorder.Hex("x"), recorder.String("y"), recorder.Percent("z"))
 )
 
-// A program calls everything whether Start worked or not.
+// All methods can be called whether Start worked or not.
 func TestNilRecorder(t *testing.T) {
 	var rec *recorder.Recorder
 	rec.Pause()
@@ -100,7 +100,7 @@ func TestStartErrors(t *testing.T) {
 			}
 		})
 	}
-	begin(t, recorder.Options{}).Stop() // it is not taken for running
+	begin(t, recorder.Options{}).Stop() // a recorder that could not start does not count as running
 }
 
 func TestPause(t *testing.T) {

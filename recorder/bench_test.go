@@ -20,14 +20,14 @@ var (
 	floorBuffer [1 << 20]byte
 )
 
-// BenchmarkMark compares markers with the floor, a clock and 40 bytes:
+// BenchmarkMark compares markers with a floor: reading a clock and storing 40 bytes.
 //
 //	go test ./recorder -run '^$' -bench Mark
 //
-// Besides the mean, each reports x-floor: the best of many short rounds over the
-// best of as many rounds of the floor, which take turns with them, so that it
-// holds on a busy machine too. impl=mark is at most 0.6 times the floor where time is
-// the processor's counter, else 1.3 times; impl=stack32 an eighth of callers32.
+// Besides the mean, each reports x-floor: the best of many short rounds, divided by the best
+// of as many rounds of the floor. The rounds alternate, so that the ratio holds on a busy
+// machine, too. impl=mark should be at most 0.6 times the floor where time is the processor's
+// counter, else 1.3 times; impl=stack32 an eighth of callers32.
 func BenchmarkMark(b *testing.B) {
 	rec, err := recorder.Start(recorder.Options{Dir: b.TempDir(), Limit: 16 << 20, CounterHz: -1})
 	if err != nil {
@@ -48,9 +48,9 @@ func BenchmarkMark(b *testing.B) {
 	b.Run("impl=paused", func(b *testing.B) { benchOverFloor(b, markTwo) })
 }
 
-// BenchmarkOff is what a marker costs that is not recorded, and, as best-ns, what it
-// costs at best, whatever else the machine does: at most 2 ns, or a call more on a
-// track that is left out.
+// BenchmarkOff measures a marker that is not recorded. best-ns is the cost in the best round,
+// whatever else the machine does: it should be at most 2 ns, plus a call on a track that is
+// not recorded.
 func BenchmarkOff(b *testing.B) {
 	b.Run("why=stopped", func(b *testing.B) { benchBest(b, markTwo) })
 	for _, off := range []struct {
@@ -79,7 +79,7 @@ func BenchmarkOff(b *testing.B) {
 	})
 }
 
-// benchBest reports the best of many short rounds, in ns.
+// benchBest reports the best of many short rounds, in ns per run.
 func benchBest(b *testing.B, run func(n int)) {
 	const round = 1000
 	best := time.Hour
@@ -89,7 +89,7 @@ func benchBest(b *testing.B, run func(n int)) {
 	b.ReportMetric(float64(best)/1e6, "best-ns")
 }
 
-// BenchmarkStats is what a scrape of metrics costs.
+// BenchmarkStats measures a scrape of metrics.
 func BenchmarkStats(b *testing.B) {
 	rec := begin(b, recorder.Options{})
 	b.ReportAllocs()
@@ -148,7 +148,7 @@ var markImpls = []struct {
 	}},
 }
 
-// nested calls f from so many calls below.
+// nested calls f below depth more calls.
 //
 //go:noinline
 func nested(depth int, f func()) {
@@ -180,7 +180,7 @@ func benchOverFloor(b *testing.B, run func(n int)) {
 	b.ReportMetric(float64(best)/float64(least), "x-floor")
 }
 
-// timed is how long n runs take, as if there were a million.
+// timed is how long n runs take, scaled to a million.
 func timed(run func(n int), n int) time.Duration {
 	start := time.Now()
 	run(n)

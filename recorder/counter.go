@@ -8,8 +8,8 @@ import (
 	"gprof/recorder/internal/registry"
 )
 
-// Counter is a number that the recorder samples. Setting it costs an atomic
-// store, whether something records or not.
+// Counter is a number that the recorder reads regularly, see [Options.CounterHz]. Setting
+// it costs an atomic store, whether anything records or not. All methods work on nil.
 type Counter struct {
 	value atomic.Int64
 	spec  counters.Spec
@@ -18,21 +18,20 @@ type Counter struct {
 // CounterOption is a property of a counter.
 type CounterOption func(*counters.Spec)
 
-// In states the counter's unit. Without it: a whole number.
+// In sets the counter's unit. Default: a whole number.
 func In(u Unit) CounterOption { return func(c *counters.Spec) { c.Unit = u } }
 
-// Total makes the counter a total since the start, which never falls. Without
-// it the value is a level.
+// Total makes the counter a total since the start, which never falls. Default: a level.
 func Total() CounterOption { return func(c *counters.Spec) { c.Mode = rawformat.CounterTotal } }
 
 // Describe says what the counter counts.
 func Describe(text string) CounterOption { return func(c *counters.Spec) { c.Description = text } }
 
-// Group puts the counter among others on screen.
+// Group puts the counter into a category, beside others, on screen.
 func Group(category string) CounterOption { return func(c *counters.Spec) { c.Category = category } }
 
-// NewCounter defines a counter. Counters are meant to be package-level
-// variables, like events.
+// NewCounter defines a counter. Like events, counters are meant to be package-level
+// variables.
 func NewCounter(name string, opts ...CounterOption) *Counter {
 	c := &Counter{spec: counters.Spec{Name: name}}
 	for _, o := range opts {
@@ -42,7 +41,7 @@ func NewCounter(name string, opts ...CounterOption) *Counter {
 	return c
 }
 
-// Set makes v the counter's value.
+// Set sets the counter's value.
 func (c *Counter) Set(v int64) {
 	if c != nil {
 		c.value.Store(v)
@@ -56,7 +55,7 @@ func (c *Counter) Add(delta int64) {
 	}
 }
 
-// Value is the counter's value.
+// Value is the counter's value, 0 for nil.
 func (c *Counter) Value() int64 {
 	if c == nil {
 		return 0

@@ -52,7 +52,7 @@ func TestCounters(t *testing.T) {
 	runtime.GC()
 	await(t, "counters were sampled some times", func() bool {
 		for start := time.Now(); time.Since(start) < 50*time.Millisecond; {
-			jobs.Add(1) // burns CPU, too
+			jobs.Add(1) // this burns CPU time, too
 		}
 		live := read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()
 		queue, jobs, cpu := live["test queue"], live["test jobs"], live["process CPU"]
@@ -63,7 +63,7 @@ func TestCounters(t *testing.T) {
 	counters := r.counters()
 	last := func(name string) int64 {
 		c := counters[name]
-		if c == nil || len(c.values) < 2 { // those that stay are stated once a second
+		if c == nil || len(c.values) < 2 { // values that do not change are written once a second
 			t.Errorf("%s: %+v, want at least two values", name, c)
 			return 0
 		}
@@ -100,7 +100,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// live is the counters of a recording that goes on.
+// live returns the counters of a recording that goes on.
 func live(t *testing.T, rec *recorder.Recorder) map[string]*counterValues {
 	return read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()
 }
@@ -112,7 +112,7 @@ func values(counters map[string]*counterValues, name string) []int64 {
 	return nil
 }
 
-// A value that stays is stated seldom, one that changes also as it was before.
+// A value that does not change is written seldom. Before a change the old value is written.
 func TestCounterThatStays(t *testing.T) {
 	queue.Set(7)
 	rec := begin(t, recorder.Options{CounterHz: 10})

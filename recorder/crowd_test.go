@@ -19,12 +19,12 @@ import (
 
 const memberChunk = 64 << 10 // of member processes
 
-// onDisk is how many bytes all files of a session have but the control page,
-// which is none of anybody's.
+// onDisk is how many bytes the files of a session have, except the control page, which counts
+// for no process.
 func onDisk(session string) (bytes int64) {
 	filepath.WalkDir(session, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == "control" {
-			return nil // it went meanwhile
+			return nil // it was removed meanwhile
 		}
 		if info, err := d.Info(); err == nil {
 			bytes += info.Size()
@@ -34,8 +34,7 @@ func onDisk(session string) (bytes int64) {
 	return bytes
 }
 
-// watch samples how much a session takes until it is told to end, and returns
-// the most.
+// watch measures how much a session takes until end is called, which returns the maximum.
 func watch(session string) (end func() int64) {
 	var most atomic.Int64
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -57,10 +56,10 @@ func watch(session string) (end func() int64) {
 	}
 }
 
-// Eight processes under one limit, of which two are killed: the sum of all files
-// stays within the limit and two chunks a process, and what the survivors
-// recorded last is all there. Beside processes of this pid namespace there are
-// some of their own ones where the machine allows it.
+// Eight processes share one limit, and two of them are killed. The sum of all files stays
+// within the limit and two chunks for each process, and the last markers of the survivors are
+// all there. Where the machine allows it, some of the processes have pid namespaces of their
+// own.
 func TestEightProcesses(t *testing.T) {
 	for _, wrap := range []string{"", "unshare"} {
 		t.Run("in namespaces: "+wrap, func(t *testing.T) { eightProcesses(t, wrap) })
@@ -68,8 +67,8 @@ func TestEightProcesses(t *testing.T) {
 }
 
 func eightProcesses(t *testing.T, wrap string) {
-	// Half a megabyte for each, below which nobody falls: rings of threads take a third of
-	// it, and with room for two chunks only the newest markers would give way, too.
+	// The floor is half a megabyte for each process. Rings of threads take a third of that,
+	// and if there were room for only two chunks the newest markers would be discarded, too.
 	const processes, limit, rounds, batch = 8, 8 << 20, 40, 1000
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
@@ -107,24 +106,24 @@ func eightProcesses(t *testing.T, wrap string) {
 	if peak < limit/2 {
 		t.Errorf("at most %d bytes: the limit was never met", peak)
 	}
-	tell(t, session, rawformat.CommandStop) // else what one that ends leaves is the first that makes room for the others
+	tell(t, session, rawformat.CommandStop) // otherwise the files of a process that has ended would be the first to make room for the others
 	for _, m := range members[2:] {
 		m.stop()
 	}
-	for i, m := range members { // nobody lives who would make room with what is read
+	for i, m := range members { // no process is left that could discard what is being read
 		checkWindow(t, m.dir, made[i], i < 2)
 	}
 }
 
-// checkWindow wants the last markers of a process, up to the n-th, without a
-// hole but for what was counted as lost: on a busy machine nobody may have come by to
-// make room. Before them there may be some in a chunk that was open for long.
+// checkWindow checks that the last markers of a process, up to the n-th, are there without a
+// gap except for those counted as lost: on a busy machine the keeper may not have made room in
+// time. A chunk that was open for long may hold older markers.
 func checkWindow(t *testing.T, dir string, n int, killed bool) {
 	t.Helper()
 	r := read(t, dir, chunks.Unproven, chunks.Stale)
 	found := numbers(t, dir)
 	slices.Sort(found)
-	last := slices.Max(append(found, 0)) // 0: there was never room for a chunk
+	last := slices.Max(append(found, 0)) // 0 if there was never room for a chunk
 	if last+int(r.lost()) < n || last > n && !killed {
 		t.Fatalf("%s: %d markers, the last one %d, %d lost, want %d; it ended with %+v", filepath.Base(dir), len(found), last, r.lost(), n, r.Exit)
 	}
@@ -139,8 +138,8 @@ func checkWindow(t *testing.T, dir string, n int, killed bool) {
 	}
 }
 
-// unshare has cmd run in namespaces of its own, as in another container on the
-// same volume. False: this machine doesn't allow it.
+// unshare has cmd run in namespaces of its own, as in another container on the same volume.
+// False: this machine doesn't allow it.
 func unshare(t *testing.T, cmd *exec.Cmd) bool {
 	path, err := exec.LookPath("unshare")
 	flags := []string{"unshare", "--pid", "--mount", "--fork", "--kill-child"}
@@ -156,8 +155,7 @@ func unshare(t *testing.T, cmd *exec.Cmd) bool {
 	return true
 }
 
-// A busy process can't push a quiet one below its floor: half of what each may
-// hold.
+// A busy process can't push a quiet one below its floor, half of an equal share.
 func TestQuietKeepsItsFloor(t *testing.T) {
 	const limit, floor = 3 << 20, 768 << 10
 	dir := t.TempDir()
@@ -173,7 +171,7 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		made += 2000
 	}
 	await(t, "the quiet one says what it has", func() bool {
-		quiet.do("mark 6000") // about 400 KB; what there is no chunk for, yet, does not count
+		quiet.do("mark 6000") // about 400 KB; markers for which there is no chunk yet do not count
 		first += 6000
 		return first >= 18_000 && held() > 1<<20
 	})
@@ -191,7 +189,7 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 		payload += int64(im.Header.Commit.Offset())
 	}
 	t.Logf("the quiet one held %d bytes, %d of them data; its floor is %d; the busy one made %d markers", atLeast, payload, floor, made)
-	if atLeast < floor-2*rawformat.HeadSize || // what is left of files that went is no chunk
+	if atLeast < floor-2*rawformat.HeadSize || // the heads left of removed files are no chunks
 		payload < floor/4 {
 		t.Errorf("the quiet one held %d bytes and has %d of data, want %d", atLeast, payload, floor)
 	}
@@ -199,8 +197,8 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 	checkWindow(t, busy.dir, made, false)
 }
 
-// A service that is restarted again and again reuses its session: the limit
-// holds, and directories don't pile up.
+// A service that is restarted again and again reuses its session: the limit holds, and
+// directories don't pile up.
 func TestRestarts(t *testing.T) {
 	const limit = 1 << 20
 	dir := t.TempDir()
@@ -220,8 +218,7 @@ func TestRestarts(t *testing.T) {
 	checkWindow(t, last.dir, 8000, false)
 }
 
-// Of a crash loop the first and the newest crash stay readable, within the
-// limit.
+// In a crash loop the first and the newest crash stay readable, within the limit.
 func TestCrashLoop(t *testing.T) {
 	const limit = 3 << 20
 	dir := t.TempDir()
@@ -233,8 +230,8 @@ func TestCrashLoop(t *testing.T) {
 		m.do("insist")
 		m.kill()
 		crashed = append(crashed, m)
-		// Definitions and rings of threads may pass the limit until the keeper's next
-		// round, which this one did not live to see.
+		// Definitions and rings of threads may exceed the limit until the keeper's next
+		// round, before which this process was killed.
 		if n := onDisk(session); n > limit+4*memberChunk {
 			t.Errorf("%d bytes, want at most %d", n, limit)
 		}
@@ -253,8 +250,8 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
-// instances are the directories in a session that hold chunks. Of others that made way
-// a small tomb stays.
+// instances returns the directories in a session that hold chunks. A process whose chunks were
+// discarded leaves a small tombstone.
 func instances(t *testing.T, session string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(session)
@@ -269,8 +266,7 @@ func instances(t *testing.T, session string) (names []string) {
 	return names
 }
 
-// An exit record has the parent's hand-out mark of that moment, whether the
-// child stopped or was killed.
+// An exit record has the parent's index at that moment, whether the child stopped or was killed.
 func TestParentIndex(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		dir := t.TempDir()
@@ -300,7 +296,7 @@ func TestParentIndex(t *testing.T) {
 		}
 		var r *recording
 		await(t, "an exit record", func() bool {
-			r = read(t, kid.dir, chunks.Unproven, chunks.Stale) // the parent looks after it meanwhile
+			r = read(t, kid.dir, chunks.Unproven, chunks.Stale) // the parent works on its files meanwhile
 			return r.Exit != nil
 		})
 		after := mark()

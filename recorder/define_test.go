@@ -11,7 +11,7 @@ import (
 	"gprof/recorder/internal/registry"
 )
 
-// forget undoes, at the end of a test, what it defines.
+// forget undoes, at the end of a test, the definitions that the test makes.
 func forget(t *testing.T) {
 	t.Helper()
 	t.Cleanup(registry.Defined.Sandbox(nil))
@@ -24,8 +24,8 @@ func defineMany(n int) (many []Event4[int, int, int, int]) {
 	return many
 }
 
-// Of more definitions than the dictionary takes the first ones are used, and
-// each of the others is counted once.
+// If there are more definitions than the dictionary takes, the first ones are used, and each of
+// the others is counted once.
 func TestMoreEventsThanFit(t *testing.T) {
 	forget(t)
 	many := defineMany(600)
@@ -54,7 +54,7 @@ func TestMoreEventsThanFit(t *testing.T) {
 	}
 }
 
-// A dictionary that takes nothing is an error, and nothing stays behind.
+// A dictionary that takes no definition is an error, and no files stay behind.
 func TestNoDefinitionFits(t *testing.T) {
 	defer registry.Defined.Sandbox([][]byte{[]byte(strings.Repeat("x", 100<<10))})()
 	dir := t.TempDir()

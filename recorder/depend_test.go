@@ -11,8 +11,8 @@ import (
 	"gprof/rawformat"
 )
 
-// goList runs go list in a directory and returns its lines. Packages are at hand, but
-// the go.mod of a module that only others require may have to be downloaded.
+// goList runs go list in a directory and returns its lines. The packages are there, but the
+// go.mod file of a module that only other modules require may have to be downloaded.
 func goList(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
@@ -26,8 +26,8 @@ func goList(t *testing.T, dir string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// host makes the module of a program that has the recorder by replace, as
-// `gprof-record embed` writes it, and returns its directory.
+// host makes the module of a program that embeds the recorder by replace lines, as
+// `gprof-record embed` writes them, and returns its directory.
 func host(t *testing.T, program string) string {
 	t.Helper()
 	sums, err := os.ReadFile("go.sum")
@@ -51,8 +51,8 @@ func host(t *testing.T, program string) string {
 	return dir
 }
 
-// A program that embeds the recorder gets our three modules and golang.org/x/sys, and
-// nothing else: neither compiled into it nor in its graph of modules.
+// A program that embeds the recorder gets our three modules and golang.org/x/sys. It gets
+// nothing else, neither compiled into it nor in its graph of modules.
 func TestFreshHost(t *testing.T) {
 	dir := host(t, "package main\n\nimport (\n\t\"gprof/recorder\"\n\t_ \"gprof/recorder/debug\"\n)\n\nfunc main() {\n\trec, _ := recorder.Start(recorder.Options{})\n\tdefer rec.Stop()\n}\n")
 	want := []string{"golang.org/x/sys", "gprof/chunks", "gprof/rawformat", "gprof/recorder", "host"}
@@ -65,8 +65,8 @@ func TestFreshHost(t *testing.T) {
 	}
 }
 
-// A program of somebody else's that is built with the race detector gets no report
-// of ours, whatever of the recorder it uses.
+// The race detector reports nothing in a program that embeds the recorder, whatever parts of it
+// the program uses.
 func TestFreshRaceHost(t *testing.T) {
 	program, err := os.ReadFile("testdata/host/main.go")
 	if err != nil {

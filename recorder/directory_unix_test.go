@@ -17,7 +17,7 @@ import (
 	"gprof/chunks/folder"
 )
 
-// modes of all that lies under dir, by path in it.
+// modes returns the modes of all files below dir, by path.
 func modes(t *testing.T, dir string) map[string]os.FileMode {
 	t.Helper()
 	found := map[string]os.FileMode{}
@@ -37,21 +37,21 @@ func modes(t *testing.T, dir string) map[string]os.FileMode {
 	return found
 }
 
-// With GroupAccess the group reads and writes all of a session, and passes
-// what had to be made above it; without, nobody else sees anything.
+// With GroupAccess the group can read and write all of a session, and pass the directories
+// that were made above it. Without it nobody else sees anything.
 func TestGroupAccess(t *testing.T) {
 	clearEnvironment(t)
 	defer syscall.Umask(syscall.Umask(0o077))
 	for _, group := range []bool{false, true} {
 		dir := t.TempDir()
-		for range 2 { // the second time all of it exists
+		for range 2 { // the second time everything exists
 			r, err := Start(Options{Dir: filepath.Join(dir, "above"), Service: "s", Limit: 1 << 20, GroupAccess: group})
 			if err != nil {
 				t.Fatal(err)
 			}
 			live := modes(t, dir)
 			for deadline := time.Now().Add(time.Minute); wrongMode(live, group) != "" && time.Now().Before(deadline); {
-				live = modes(t, dir) // a chunk that is being made is its owner's alone at first
+				live = modes(t, dir) // a chunk is private while it is being made
 			}
 			if err := r.Stop(); err != nil {
 				t.Fatal(err)
@@ -72,7 +72,7 @@ func checkModes(t *testing.T, found map[string]os.FileMode, group bool) {
 	}
 }
 
-// wrongMode says which mode is not what it should be, "" if all are.
+// wrongMode names a file whose mode is wrong, "" if there is none.
 func wrongMode(found map[string]os.FileMode, group bool) string {
 	for path, mode := range found {
 		want := os.FileMode(0o600)
@@ -93,8 +93,7 @@ func wrongMode(found map[string]os.FileMode, group bool) string {
 	return ""
 }
 
-// A session from before GroupAccess was asked for is opened, and its control
-// page.
+// GroupAccess opens a session that was made without it, and its control page.
 func TestGroupAccessComesLater(t *testing.T) {
 	clearEnvironment(t)
 	dir := t.TempDir()
@@ -125,7 +124,7 @@ func TestMakeDirFails(t *testing.T) {
 	}
 }
 
-// Start follows no link to where its session would lie, and says what to do.
+// Start does not follow a link to the place of its session, and says what to do.
 func TestStartRefusesLinks(t *testing.T) {
 	clearEnvironment(t)
 	dir, victim := t.TempDir(), t.TempDir()
@@ -141,7 +140,7 @@ func TestStartRefusesLinks(t *testing.T) {
 	}
 }
 
-// A control page that anybody can write is not recorded with.
+// Start refuses a control page that anybody can write.
 func TestStartRefusesControlOfAll(t *testing.T) {
 	clearEnvironment(t)
 	dir := t.TempDir()
@@ -150,15 +149,15 @@ func TestStartRefusesControlOfAll(t *testing.T) {
 		if (err == nil) != (mode == 0o600) || err != nil && !errors.Is(err, folder.ErrForeign) {
 			t.Fatalf("error %v", err)
 		}
-		r.Stop() // nil after the second
+		r.Stop() // it is nil after the second Start
 		if err := os.Chmod(filepath.Join(dir, "s", "control"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// Of our directory in shared memory it is looked at what was opened: somebody else may
-// have made it since it was chosen.
+// The check of our directory in shared memory looks at the opened directory, because somebody
+// else may have made it since it was chosen.
 func TestCheckShared(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 	"gprof/recorder"
 )
 
-// earlyChild marks from many goroutines before Start, while it starts, and
-// afterwards, numbers each goroutine's markers, and is killed.
+// earlyChild makes markers in many goroutines before, during and after Start, numbered by
+// goroutine, and is killed.
 func earlyChild() {
 	recorder.StartEarly()
 	event := recorder.NewEvent2("early", recorder.Int("by"), recorder.Int("n"))
@@ -41,7 +41,7 @@ func earlyChild() {
 				default:
 				}
 				event.Mark(by, n)
-				time.Sleep(20 * time.Microsecond) // what is kept before Start has its bounds
+				time.Sleep(20 * time.Microsecond) // the memory before Start is bounded
 			}
 			ended <- n
 		}()
@@ -65,7 +65,7 @@ func earlyChild() {
 		sum += <-ended
 	}
 	span.End()
-	awaitInstants(recorder.Running(), sum+2) // whoever lost its processor while it marked is waited for
+	awaitInstants(recorder.Running(), sum+2) // wait for goroutines that lost their processor in a marker
 	fmt.Println(sum, recorder.Running().Drops().Markers())
 	p, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -94,8 +94,8 @@ func awaitInstants(rec *recorder.Recorder, n int) {
 	}
 }
 
-// What was marked before Start, and during it, is in the recording, in order, and
-// nothing else; intervals may begin before and end after.
+// The recording has the markers made before and during Start, in order, and no others.
+// Intervals may begin before Start and end after it.
 func TestEarly(t *testing.T) {
 	for _, start := range []string{"", "fail", "without stacks"} {
 		out, _ := child("early", []string{t.TempDir(), start}).Output()
@@ -106,8 +106,8 @@ func TestEarly(t *testing.T) {
 		}
 		r := read(t, dir, chunks.Unproven)
 		found := r.of("early")
-		// Memory is bounded, and a Start that gets no processor takes long: what comes
-		// then is counted. The first 2000 have room.
+		// Memory is bounded, and if Start has to wait for a processor further markers are
+		// counted. The first 2000 have room.
 		if len(found)+dropped != sum || len(found) < 1500 {
 			t.Errorf("%d markers and %d dropped, %d were made", len(found), dropped, sum)
 		}

@@ -7,7 +7,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Event is an event without fields.
+// Event is an event without fields. The zero value records nothing.
 type Event struct{ h shard.Handle }
 
 // Event1 is an event with one field.
@@ -22,8 +22,8 @@ type Event3[A, B, C Value] struct{ h shard.Handle }
 // Event4 is an event with four fields.
 type Event4[A, B, C, D Value] struct{ h shard.Handle }
 
-// NewEvent defines an event. Events are meant to be package-level variables:
-// each call defines another one, and definitions are never given up.
+// NewEvent defines an event. Events are meant to be package-level variables: each call
+// defines another event, and definitions are never freed.
 func NewEvent(name string, opts ...EventOption) Event { return Event{newEvent(name, opts)} }
 
 // NewEvent1 defines an event with one field; see [NewEvent].
@@ -41,26 +41,26 @@ func NewEvent3[A, B, C Value](name string, a Field[A], b Field[B], c Field[C], o
 	return Event3[A, B, C]{newEvent(name, opts, a.spec, b.spec, c.spec)}
 }
 
-// NewEvent4 defines an event with four fields; see [NewEvent]. For more
-// there is [NewEventN].
+// NewEvent4 defines an event with four fields; see [NewEvent]. For more fields there is
+// [NewEventN].
 func NewEvent4[A, B, C, D Value](name string, a Field[A], b Field[B], c Field[C], d Field[D], opts ...EventOption) Event4[A, B, C, D] {
 	return Event4[A, B, C, D]{newEvent(name, opts, a.spec, b.spec, c.spec, d.spec)}
 }
 
-// Span is an interval that has begun. It is a value: copying it is fine, and
-// one that is never ended leaves no trace.
+// Span is an interval that has begun. It may be copied. A span that is never ended is not
+// recorded.
 type Span struct{ begun shard.Span }
 
-// End records the interval from Begin until now, unless the recorder that ran at
-// Begin has been stopped or paused; if none ran, nothing is recorded.
+// End records the interval from Begin until now, unless the recorder that ran at Begin has
+// been stopped or is paused. If none ran then, it records nothing.
 func (s Span) End() { s.begun.End() }
 
-// On is the same event, aimed at a track. Nil is the process.
+// On returns the event aimed at a track. Nil is the track of the process.
 func (e Event) On(t *Track) Event { e.h.Track = t.def(); return e }
 
-// From is the same event, whose markers have a stack that was captured before,
-// such as that of the call that asked for the work. That of nothing leaves the
-// event as it is. From allocates.
+// From returns the event with a stack that was captured before, for example by the function
+// that asked for the work; its markers have that stack. The zero Stack changes nothing.
+// From allocates.
 func (e Event) From(s Stack) Event { e.h.Event = e.h.Event.From(s.callers); return e }
 
 // Mark records an instant.
@@ -70,8 +70,8 @@ func (e Event) Mark() {
 	}
 }
 
-// Start records the start of something whose end is marked by End, perhaps
-// elsewhere: the next one of this event on the same track.
+// Start records the start of something that End ends, perhaps in another function: the next
+// End of this event on the same track.
 func (e Event) Start() {
 	if shard.Current.Load() != nil {
 		shard.Emit(e.h, rawformat.KindStart, nil, nil, 0)
@@ -92,7 +92,7 @@ func (e Event) Interval(begin Time) {
 	}
 }
 
-// Begin begins an interval, which the span's End records.
+// Begin begins an interval. The span's End records it.
 func (e Event) Begin() (s Span) {
 	if shard.Current.Load() != nil {
 		s.begun.Start(e.h)

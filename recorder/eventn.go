@@ -6,22 +6,21 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// MaxFields is how many fields an event may have: with that many texts a marker
-// still fits into a block.
+// MaxFields is how many fields an event may have: with that many texts a marker still fits
+// into a block.
 const MaxFields = 12
 
-// EventN is an event with up to [MaxFields] fields of any types. It costs some ns
-// more for each value than the events of a fixed number, and the compiler does not
-// see whether the values fit the fields.
+// EventN is an event with up to [MaxFields] fields of any types. Each value costs some ns
+// more than with [Event1] to [Event4], and the compiler does not check the values against
+// the fields.
 type EventN struct{ h shard.Handle }
 
-// AnyField is a [Field] of some type.
+// AnyField is a [Field] of any type.
 type AnyField interface{ describe() registry.FieldSpec }
 
 func (f Field[T]) describe() registry.FieldSpec { return f.spec }
 
-// NewEventN defines an event; see [NewEvent]. Of more than [MaxFields] fields the
-// first ones count.
+// NewEventN defines an event; see [NewEvent]. Fields beyond [MaxFields] are ignored.
 func NewEventN(name string, fields []AnyField, opts ...EventOption) EventN {
 	var specs []registry.FieldSpec
 	for _, f := range fields[:min(len(fields), MaxFields)] {
@@ -42,10 +41,10 @@ func (e EventN) On(t *Track) EventN { e.h.Track = t.def(); return e }
 // From: see [Event.From].
 func (e EventN) From(s Stack) EventN { e.h.Event = e.h.Event.From(s.callers); return e }
 
-// Mark records an instant. The values are those of the fields, in order; fields
-// without one are empty. Values without a field are not recorded, and one of
-// another type than its field's shows as what it is. Nothing is allocated, as long
-// as the values are written out in the call.
+// Mark records an instant. Values belong to the fields in order. A field without a value is
+// empty; values without a field are not recorded. A value whose type is not its field's is
+// shown by its own type. Nothing is allocated as long as the values are written out in the
+// call.
 func (e EventN) Mark(values ...Arg) {
 	if shard.Current.Load() != nil {
 		e.h.RecordN(rawformat.KindInstant, values)
@@ -76,7 +75,7 @@ func (e EventN) Interval(begin Time, values ...Arg) {
 // SpanN is an interval of an [EventN] that has begun; see [Span].
 type SpanN struct{ begun shard.SpanN }
 
-// Begin begins an interval, which the span's End records, with values that must not
+// Begin begins an interval. The span's End records it, with these values, which must not
 // change until then.
 func (e EventN) Begin(values ...Arg) SpanN {
 	if shard.Current.Load() == nil {

@@ -32,7 +32,7 @@ func ExampleNewEvent2() {
 	// Output:
 }
 
-// queued is sampled ten times in a second.
+// queued is read ten times a second.
 var queued = recorder.NewCounter("queued", recorder.Describe("jobs that wait"))
 
 func ExampleNewCounter() {
@@ -41,7 +41,7 @@ func ExampleNewCounter() {
 	// Output:
 }
 
-// ofPage is of a page.
+// ofPage has a field for the page.
 var ofPage = recorder.NewEvent2("render", recorder.PageID("page"), recorder.String("part"))
 
 func ExampleOpenPage() {

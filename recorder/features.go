@@ -10,7 +10,7 @@ import (
 // Features is a set of kinds of data that a recording may hold.
 type Features uint32
 
-// The features. Their names in the environment are in [FeatureNames]'s order.
+// The features. [FeatureNames] has their names in the environment, in this order.
 const (
 	FeatureMarkers  Features = 1 << iota // markers of the program, and frames of labels
 	FeatureStacks                        // stacks of markers that ask for them
@@ -21,21 +21,22 @@ const (
 	FeatureTrace                         // Go's execution trace, see Options.TraceBehind; off by default
 )
 
-// FeatureNames are the names of the features, the lowest bit's first.
+// FeatureNames returns the names of the features, that of the lowest bit first. The caller
+// owns the slice.
 func FeatureNames() []string {
 	return []string{"markers", "stacks", "samples", "counters", "heap", "waits", "trace"}
 }
 
-// Defaults of what is on only when it is asked for.
+// Defaults of features that are off unless they are asked for.
 const (
 	defaultWaitHz      = 5
 	defaultTraceBehind = 5 * time.Second
 )
 
-// Has reports whether all of f are in the set.
+// Has reports whether the set contains all of f.
 func (s Features) Has(f Features) bool { return s&f == f }
 
-// String lists names, separated by commas; "none" for the empty set.
+// String lists the names, separated by commas; "none" for the empty set.
 func (s Features) String() string {
 	if s.names() == nil {
 		return "none"
@@ -52,8 +53,8 @@ func (s Features) names() (names []string) {
 	return names
 }
 
-// ParseFeatures reads a list of names, separated by commas. Those that begin with
-// a minus are what is left out.
+// ParseFeatures reads a list of names separated by commas. Names that begin with a minus
+// are features to leave out. An unknown name is an error.
 func ParseFeatures(list string) (only, without Features, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
@@ -72,7 +73,7 @@ func ParseFeatures(list string) (only, without Features, err error) {
 	return only, without, nil
 }
 
-// featureNamed is 0 if there is none of that name.
+// featureNamed returns the feature of that name, 0 if there is none.
 func featureNamed(name string) Features {
 	for i, n := range FeatureNames() {
 		if n == name {
@@ -82,8 +83,8 @@ func featureNamed(name string) Features {
 	return 0
 }
 
-// settleFeatures has each option say what the features say of it, and features what
-// the options say: in the end both tell the same.
+// settleFeatures makes options and features agree: it switches off the options of features
+// that are not wanted, and then derives Features from the options.
 func (p *plan) settleFeatures() {
 	named := p.Features
 	want := func(f Features) bool { return (named == 0 || named.Has(f)) && p.Without&f == 0 }
@@ -107,8 +108,8 @@ func (p *plan) settleFeatures() {
 	}
 }
 
-// asked is how much there is of what is off unless it is asked for: by a number,
-// or by the feature's name.
+// asked is the value of an option that is off unless it is asked for, by a number or by the
+// feature's name.
 func asked[T int | time.Duration](n T, wanted, named bool, byName T) T {
 	switch {
 	case !wanted:
@@ -119,7 +120,49 @@ func asked[T int | time.Duration](n T, wanted, named bool, byName T) T {
 	return n
 }
 
-// describe is what meta says.
+// describe is the text for meta.
 func (s Features) describe() string {
 	return fmt.Sprintf("%s (%d of %d)", strings.ReplaceAll(s.String(), ",", ", "), bits.OnesCount32(uint32(s)), len(FeatureNames()))
+}
+
+// trackFilter says which tracks are recorded; nil: all.
+type trackFilter []string
+
+// wants reports whether the track of that name is recorded. The last pattern that matches
+// decides. If none matches, the track is recorded only if all patterns exclude.
+func (f trackFilter) wants(name string) bool {
+	only := false
+	for i := len(f) - 1; i >= 0; i-- {
+		pattern, not := strings.CutPrefix(f[i], "-")
+		if fits(pattern, name) {
+			return !not
+		}
+		only = only || !not
+	}
+	return !only
+}
+
+// fits reports whether the name matches the pattern, in which a star stands for any text.
+func fits(pattern, name string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, first)
+	for {
+		if !ok {
+			return false
+		}
+		part, after, more := strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(name, part)
+		}
+		_, name, ok = strings.Cut(name, part)
+		rest = after
+	}
+}
+
+// describe is the text for meta, "" for no filter.
+func (f trackFilter) describe() string {
+	return strings.Join(f, ", ")
 }

@@ -11,7 +11,7 @@ import (
 	"gprof/recorder"
 )
 
-// What is off is not recorded, whatever other options say.
+// A feature that is off is not recorded, whatever other options say.
 func TestFeatures(t *testing.T) {
 	all := recorder.Features(1<<len(recorder.FeatureNames()) - 1)
 	stack := recorder.NewEvent("with stack", recorder.WithStack())
@@ -35,7 +35,7 @@ func TestFeatures(t *testing.T) {
 				t.Errorf("%v: recording %v, markers %v", only, rec.Stats().Recording, rec.Recording())
 			}
 			awaitRound(t, rec)
-			time.Sleep(110 * time.Millisecond) // time for what is off, too; of waits the second look says something
+			time.Sleep(110 * time.Millisecond) // enough for features that are off, too; waits are written from the second look on
 		}
 		wanted := func(f recorder.Features) bool { return only == 0 || only.Has(f) }
 		await(t, "what is on", func() bool {
@@ -47,7 +47,7 @@ func TestFeatures(t *testing.T) {
 		for _, k := range kinds {
 			want := wanted(k.feature)
 			if k.feature == recorder.FeatureStacks && only.Has(recorder.FeatureWaits) {
-				continue // waits have stacks
+				continue // because waits have stacks
 			}
 			if k.found(r) != want {
 				t.Errorf("%v: %s %v, want %v; %s", only, k.name, !want, want, r.meta(rawformat.MetaSelfTest+"features"))
@@ -59,7 +59,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// Markers and samples of tracks that are not wanted are not recorded.
+// Markers and samples of excluded tracks are not recorded.
 func TestTracksAreFiltered(t *testing.T) {
 	rec := begin(t, recorder.Options{SampleHz: 250, Tracks: []string{"kept *", "-kept 2"}})
 	for _, name := range []string{"kept 1", "kept 2", "left out"} {

@@ -6,6 +6,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/rt"
 )
 
 // Value is what a field of an event can hold.
@@ -13,11 +14,11 @@ type Value interface {
 	int | int64 | uint64 | float64 | bool | string | time.Duration | Time
 }
 
-// Field describes one field of an event: its name, how its value is shown, and
-// what the value may reveal.
+// Field describes one field of an event: its name, how its value is shown, and what the
+// value may reveal. Its methods return a changed copy.
 type Field[T Value] struct{ spec registry.FieldSpec }
 
-// GraphShape is how a field's numbers are drawn over time: see [Field.Graph].
+// GraphShape is how a field's numbers are drawn over time, see [Field.Graph].
 type GraphShape = rawformat.GraphShape
 
 // Shapes of graphs.
@@ -27,7 +28,7 @@ const (
 	GraphFilled GraphShape = rawformat.GraphFilled // a line, filled below
 )
 
-// Unit says how a front end shows a number.
+// Unit says how front ends show a number.
 type Unit = rawformat.Format
 
 // Units of fields and counters.
@@ -39,39 +40,39 @@ const (
 	UnitPercent     Unit = rawformat.FormatPercentage // 1.0 is 100 %
 	UnitHex         Unit = rawformat.FormatHexadecimal
 
-	// UnitPicowattHours is energy, of counters that are totals: 1 mJ is 277,778.
+	// UnitPicowattHours is energy, for counters that are totals: 1 mJ is 277,778.
 	UnitPicowattHours Unit = rawformat.FormatPicowatt
 
-	// Units of fields of type [Duration], which are shown in this one, whatever their
-	// size. The value stays in ns.
+	// Units for fields made by [Duration]: the value is always shown in this unit, however
+	// large it is. It is still given in ns.
 	UnitSeconds      Unit = rawformat.FormatSeconds
 	UnitMilliseconds Unit = rawformat.FormatMilliseconds
 	UnitMicroseconds Unit = rawformat.FormatMicroseconds
 	UnitWholeNanos   Unit = rawformat.FormatWholeNanos
 )
 
-// Label is what the field is called on screen; without one it is the name.
+// Label sets what the field is called on screen. Default: its name.
 func (f Field[T]) Label(label string) Field[T] { f.spec.Label = label; return f }
 
 // Searchable makes front ends search the field's values.
 func (f Field[T]) Searchable() Field[T] { f.spec.Flags |= rawformat.FieldSearchable; return f }
 
-// Hidden keeps the field out of tooltips; it is recorded all the same.
+// Hidden keeps the field out of tooltips; it is recorded nevertheless.
 func (f Field[T]) Hidden() Field[T] { f.spec.Flags |= rawformat.FieldHidden; return f }
 
-// Unit changes how a number is shown. It does not convert the value.
+// Unit sets how a number is shown. It does not convert the value.
 func (f Field[T]) Unit(u Unit) Field[T] { f.spec.Unit = u; return f }
 
-// Graph draws the field's numbers over time, on a track of the event's own in the
-// timeline. The colours are Firefox Profiler's for graphs: blue, green, grey, ink,
-// magenta, orange, purple, red, teal and yellow, "" for any. A text has no graph.
+// Graph has the field's numbers drawn over time, on a track of the event's own in the
+// timeline. The colours are Firefox Profiler's for graphs: blue, green, grey, ink, magenta,
+// orange, purple, red, teal and yellow, or "" for any. Texts have no graph.
 func (f Field[T]) Graph(shape GraphShape, color string) Field[T] {
 	f.spec.FieldGraph = registry.FieldGraph{Shape: shape, Color: color, Wanted: true}
 	return f
 }
 
-// Color says that the value, a text, is the colour that the marker is drawn in: one
-// of those of [Field.Graph]. Of several such fields the first counts.
+// Color says that the value, a text, is the colour in which the marker is drawn, one of
+// those of [Field.Graph]. If there are several such fields the first one counts.
 func (f Field[T]) Color() Field[T] { f.spec.Flags |= rawformat.FieldColor; return f }
 
 func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
@@ -91,7 +92,7 @@ func Int64(name string) Field[int64] { return number[int64](name, rawformat.Wire
 // Uint is a whole number of 64 bits that is not negative.
 func Uint(name string) Field[uint64] { return number[uint64](name, rawformat.WireUint, UnitInteger) }
 
-// Hex is a number that is shown in hexadecimal: an address, a set of flags.
+// Hex is a number that is shown in hexadecimal, such as an address or a set of flags.
 func Hex(name string) Field[uint64] { return number[uint64](name, rawformat.WireUint, UnitHex) }
 
 // Bytes is a number of bytes.
@@ -102,7 +103,7 @@ func Float(name string) Field[float64] {
 	return number[float64](name, rawformat.WireFloat, UnitDecimal)
 }
 
-// Percent is a share: 1.0 is 100 %.
+// Percent is a ratio: 1.0 is 100 %.
 func Percent(name string) Field[float64] {
 	return number[float64](name, rawformat.WireFloat, UnitPercent)
 }
@@ -117,14 +118,14 @@ func Duration(name string) Field[time.Duration] {
 	return number[time.Duration](name, rawformat.WireSint, UnitNanoseconds)
 }
 
-// Moment is a point in time of this process, as [Now] tells it: when the work was
-// asked for.
+// Moment is a point in time of this process, as [Now] returns it, for example when the work
+// was asked for.
 func Moment(name string) Field[Time] {
 	return number[Time](name, rawformat.WireSint, rawformat.FormatMoment)
 }
 
-// Flow is an id that the markers of one flow share, such as a request's. Markers
-// of all processes that have it are of one flow: see [LocalFlow].
+// Flow is an id that the markers of one flow share, such as that of a request. Markers of
+// all processes with the same id belong to the same flow; compare [LocalFlow].
 func Flow(name string) Field[uint64] {
 	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlow)
 }
@@ -134,8 +135,8 @@ func FlowEnd(name string) Field[uint64] {
 	return number[uint64](name, rawformat.WireUint, rawformat.FormatFlowEnd)
 }
 
-// LocalFlow is the id of a flow within this process, such as a number that counts
-// up, or an address: other processes that use it, too, mean other flows.
+// LocalFlow is the id of a flow within this process, such as a running number or an
+// address. The same id in another process is another flow.
 func LocalFlow(name string) Field[uint64] { return Flow(name).local() }
 
 // LocalFlowEnd is the id of a flow within this process, in the marker that ends it.
@@ -143,28 +144,34 @@ func LocalFlowEnd(name string) Field[uint64] { return FlowEnd(name).local() }
 
 func (f Field[T]) local() Field[T] { f.spec.Flags |= rawformat.FieldLocal; return f }
 
-// String is text that reveals nothing about people or places. Every text is
-// cut at 1 KiB.
+// String is a text that reveals nothing about people or places. Every text is cut at 1 KiB.
 func String(name string) Field[string] {
 	return text(name, rawformat.FormatText, rawformat.PrivacyPlain)
 }
 
-// Word is such a text of which there are few different ones, like a method or a state:
-// profiles hold each once.
+// Word is a [String] with few different values, such as a method or a state: profiles store
+// each value once.
 func Word(name string) Field[string] {
 	return text(name, rawformat.FormatString, rawformat.PrivacyPlain)
 }
 
-// Path is a path of the file system.
+// Path is a path in the file system.
 func Path(name string) Field[string] { return text(name, rawformat.FormatPath, rawformat.PrivacyPath) }
 
-// URL is an address. It may hold a query.
+// URL is an address, perhaps with a query.
 func URL(name string) Field[string] { return text(name, rawformat.FormatURL, rawformat.PrivacyURL) }
 
-// User names a person or an account.
+// User is the name of a person or an account.
 func User(name string) Field[string] { return text(name, rawformat.FormatText, rawformat.PrivacyUser) }
 
-// Secret is text that must not leave the machine.
+// Secret is a text that must not leave the machine.
 func Secret(name string) Field[string] {
 	return text(name, rawformat.FormatText, rawformat.PrivacySecret)
 }
+
+// Time is a moment on the clock of this process' recordings: nanoseconds of the monotonic
+// clock since this package was initialised.
+type Time = rt.Time
+
+// Now is the current moment.
+func Now() Time { return rt.Now() }

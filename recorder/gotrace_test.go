@@ -16,7 +16,7 @@ import (
 	"gprof/recorder"
 )
 
-// isGoTrace reports whether a file begins as the runtime's traces do.
+// isGoTrace reports whether a file begins like a trace of the runtime.
 func isGoTrace(t *testing.T, path string) bool {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -26,11 +26,11 @@ func isGoTrace(t *testing.T, path string) bool {
 	return bytes.HasPrefix(data, []byte("go 1.")) && len(data) > 1000
 }
 
-// A window lies beside the recording and goes along with it; a marker refers to it.
+// A window lies beside the recording and is copied along with it; a marker refers to it.
 func TestTrace(t *testing.T) {
-	rec := begin(t, recorder.Options{Limit: 64 << 20}) // a test run that is busy fills a window quickly
+	rec := begin(t, recorder.Options{Limit: 64 << 20}) // a busy test run fills a window quickly
 	var log bytes.Buffer
-	if err := trace.Start(&log); err != nil { // the program's own goes on
+	if err := trace.Start(&log); err != nil { // the program's own trace goes on
 		t.Fatal(err)
 	}
 	path, err := rec.Trace(20 * time.Millisecond)
@@ -62,7 +62,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// Where the past is kept, it is in the window.
+// If the past is kept, the window contains it.
 func TestTraceBehind(t *testing.T) {
 	rec := begin(t, recorder.Options{TraceBehind: time.Minute})
 	trace.Log(context.Background(), "before", "this was logged before")
@@ -78,14 +78,14 @@ func TestTraceBehind(t *testing.T) {
 	}
 }
 
-// The oldest windows go, and what they took is given back.
+// The oldest windows are removed, and their bytes no longer count.
 func TestTracesAreBounded(t *testing.T) {
 	const limit = 2 << 20
 	rec := begin(t, recorder.Options{Limit: limit, CPU: recorder.CPUOff, TraceBehind: time.Second})
 	var last string
 	for range 12 {
 		path, err := rec.Trace(0)
-		if errors.Is(err, rawformat.ErrTooBig) { // of a test run that is busy elsewhere
+		if errors.Is(err, rawformat.ErrTooBig) { // the test run is busy with other things
 			continue
 		}
 		if err != nil {
@@ -113,7 +113,7 @@ func TestTracesAreBounded(t *testing.T) {
 	}
 }
 
-// Of windows that can't be taken the error says why.
+// If a window can't be taken the error says why.
 func TestTraceErrors(t *testing.T) {
 	if _, err := (*recorder.Recorder)(nil).Trace(0); !errors.Is(err, recorder.ErrStopped) {
 		t.Errorf("of nil: %v", err)
@@ -140,7 +140,7 @@ func TestTraceErrors(t *testing.T) {
 	waiting := make(chan error)
 	go func() {
 		err := recorder.ErrTracing
-		for errors.Is(err, recorder.ErrTracing) { // the one below was quicker
+		for errors.Is(err, recorder.ErrTracing) { // the other window has begun first
 			_, err = rec.Trace(time.Hour)
 		}
 		waiting <- err
@@ -155,7 +155,7 @@ func TestTraceErrors(t *testing.T) {
 	}
 }
 
-// A window that is larger than it may be is none.
+// A window that would be too large is not kept.
 func TestTraceTooBig(t *testing.T) {
 	rec := begin(t, recorder.Options{Limit: 512 << 10, CPU: recorder.CPUOff, TraceBehind: time.Minute})
 	trace.Log(context.Background(), "large", strings.Repeat("x", 1000))

@@ -16,7 +16,7 @@ type statement struct {
 	allocated, allocatedBefore uint64
 }
 
-// statements are those of objects of a size.
+// statements returns the allocation blocks of objects of that size.
 func (r *recording) statements(size uint64) (all []statement) {
 	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
 		b := blocks.Block()
@@ -38,12 +38,12 @@ func (r *recording) statements(size uint64) (all []statement) {
 	return all
 }
 
-// isRestated says whether the first statement is of what was told before held.
+// isRestated reports whether the first statement repeats one that lay before index held.
 func isRestated(all []statement, held uint64) bool {
 	return len(all) > 0 && all[0].previous > 0 && all[0].previous < held && all[0].allocated == 0 && all[0].allocatedBefore > 0
 }
 
-// total is how many objects there are in the end.
+// total is how many objects are counted in the end.
 func total(all []statement) uint64 {
 	last := all[len(all)-1]
 	return last.allocatedBefore + last.allocated
@@ -51,10 +51,10 @@ func total(all []statement) uint64 {
 
 var retained [][]byte
 
-// What is in use is told again before what told it is discarded, and says that
-// what it repeats is gone.
+// Objects in use are stated again before the block that stated them is discarded, and the new
+// block says that the old one is gone.
 func TestHeapIsRestated(t *testing.T) {
-	const size, n = 8 << 20, 4 // so large that all are sampled: one in ten million is not
+	const size, n = 8 << 20, 4 // so large that nearly all are sampled: one in ten million is not
 	rec := begin(t, recorder.Options{Limit: 1 << 20, CPU: recorder.CPUOff, HeapEvery: 10 * time.Millisecond})
 	t.Cleanup(func() { retained = nil })
 	for range n {
@@ -67,9 +67,9 @@ func TestHeapIsRestated(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); ; {
 		for range 40 {
 			markFrom(1, 150)
-			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
+			time.Sleep(2 * time.Millisecond) // like a program that goes on; the length does not matter
 		}
-		runtime.GC() // tells anew what a look came too early for
+		runtime.GC() // publishes what the last look came too early for
 		r = read(t, rec.Dir(), chunks.Unproven, chunks.Torn, chunks.Stale)
 		if all := r.statements(size); isRestated(all, r.Held) && total(all)%n == 0 || time.Now().After(deadline) {
 			break
@@ -82,13 +82,13 @@ func TestHeapIsRestated(t *testing.T) {
 	if !isRestated(all, r.Held) {
 		t.Errorf("the ring begins at %d with %+v, want all of before, and nothing new", r.Held, all[0])
 	}
-	if total := total(all); total == 0 || total%n != 0 { // tests may run several times
+	if total := total(all); total == 0 || total%n != 0 { // the test may run several times
 		t.Errorf("in the end %d objects, want %d, or a multiple", total, n)
 	}
 	finish(t, rec)
 }
 
-// Without heap samples there are none, and meta says so.
+// If heap samples are off there are none, and meta says so.
 func TestNoHeap(t *testing.T) {
 	rec := begin(t, recorder.Options{HeapEvery: -1})
 	retained = append(retained[:0], make([]byte, 4<<20))

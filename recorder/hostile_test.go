@@ -1,30 +1,35 @@
 package recorder_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
 
-// overwrite puts a word into a file of a recording. Files come and go meanwhile.
+// overwrite writes a word into a file of a recording. Files come and go meanwhile.
 func overwrite(name string, at int64, v uint64) {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	f.WriteAt(binary.LittleEndian.AppendUint64(nil, v), at) // a file that is full is as good
+	f.WriteAt(binary.LittleEndian.AppendUint64(nil, v), at) // an error does not matter here
 }
 
-// Somebody writes an impossible commit into each chunk. The recording goes on, and
-// nothing of it is lost: writers and sealer know how far they are.
+// An impossible commit word is written into each chunk from outside. The recording goes on and
+// loses nothing, because writers and the sealer keep their own positions.
 func TestHostileCommit(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	for _, commit := range []uint64{1 << 20, 1<<32 - 1, 1<<64 - 1} {
@@ -38,7 +43,7 @@ func TestHostileCommit(t *testing.T) {
 		for _, name := range names {
 			overwrite(name, rawformat.OffCommit, commit)
 		}
-		if _, err := rec.Snapshot(t.TempDir(), 0); err != nil { // the keeper has been there
+		if _, err := rec.Snapshot(t.TempDir(), 0); err != nil { // so the keeper has had a round
 			t.Fatal(err)
 		}
 	}
@@ -47,15 +52,15 @@ func TestHostileCommit(t *testing.T) {
 	}
 }
 
-// attack is one write into a file of a running recorder: which of its files, where in
-// it, and what. It takes 12 bytes.
+// attack is one write into a file of a running recorder: into which file, where, and what. It
+// is encoded in 12 bytes.
 type attack struct {
 	file, how byte
 	at        uint16
 	value     uint64
 }
 
-// Ways of an attack.
+// Kinds of attacks.
 const (
 	toHead     = iota // a word of the first 512 bytes
 	toSlot            // a word behind the first page
@@ -76,7 +81,7 @@ func (a attack) on(name string) {
 		}
 	case cutShort:
 		if info, err := os.Stat(name); err == nil {
-			os.Truncate(name, min(info.Size(), int64(a.at)*16)) // it may be gone
+			os.Truncate(name, min(info.Size(), int64(a.at)*16)) // the file may be gone
 		}
 	}
 }
@@ -88,7 +93,7 @@ func attacks(data []byte) (all []attack) {
 	return all
 }
 
-// onAll is the same attack on many files.
+// onAll appends the same attack on many files.
 func onAll(dst []byte, how byte, at int, value uint64) []byte {
 	for file := range byte(24) {
 		dst = binary.LittleEndian.AppendUint16(append(dst, file, how), uint16(at/8))
@@ -97,8 +102,8 @@ func onAll(dst []byte, how byte, at int, value uint64) []byte {
 	return dst
 }
 
-// FuzzHostileFiles: whatever somebody writes into the files of a running recorder, it
-// neither panics nor stops recording, other than by a fault that is not caught.
+// FuzzHostileFiles checks that a running recorder neither panics nor stops recording, whatever
+// is written into its files, unless a fault is not caught.
 func FuzzHostileFiles(f *testing.F) {
 	const huge, most = 1 << 40, 1<<64 - 1
 	f.Add(onAll(onAll(nil, toHead, rawformat.OffCommit, most), toHead, rawformat.OffState, most))
@@ -120,7 +125,7 @@ func FuzzHostileFiles(f *testing.F) {
 			for n := range 200 {
 				acked.Mark(n, "abc")
 			}
-			rec.Snapshot(out, 1) // it may complain; the keeper has been there
+			rec.Snapshot(out, 1) // it may return an error; the keeper has had a round
 			rec.Stats()
 		}
 		round()
@@ -139,4 +144,89 @@ func FuzzHostileFiles(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// cutChild records in all ways at once. It answers each line of its input with whether it is
+// recording, and for the line "mark" it also makes numbered markers.
+func cutChild() {
+	rec := childRecorder(recorder.Options{Dir: os.Args[1], Limit: 4 << 20, CounterHz: 10})
+	fmt.Println(rec.Session())
+	plain := recorder.NewEvent2("plain", recorder.Int("a"), recorder.Int("b"))
+	stack := recorder.NewEvent("stack", recorder.WithStack())
+	label := recorder.NewLabel("label")
+	ctx, cancel := context.WithCancel(context.Background())
+	for i := range 3 {
+		go func() {
+			_, work := recorder.NewTrack(ctx, fmt.Sprint("track ", i))
+			defer work.End()
+			for n := 0; ctx.Err() == nil; n++ {
+				scope := label.Begin()
+				plain.Mark(n, i)
+				stack.Mark()
+				recorder.Text("text", strings.Repeat("x", n%500))
+				scope.End()
+			}
+		}()
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if lines.Text() == "mark" {
+			cancel()
+			for n := range 1000 {
+				acked.Mark(n, "abc")
+			}
+		}
+		fmt.Println(rec.Recording(), rec.Err())
+	}
+	cancel()
+	rec.Stop() // it may return an error
+}
+
+// All files of a recording are cut short, again and again, while the program records in all
+// ways. The program goes on, and what it records afterwards is found; where faults are not
+// caught, the recording has ended.
+func TestCut(t *testing.T) {
+	cmd := child("cut", []string{t.TempDir()})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	lines := bufio.NewReader(out)
+	dir, session := line(t, lines), line(t, lines)
+	ask := func(what string) (answer string) {
+		fmt.Fprintln(in, what)
+		return line(t, lines)
+	}
+	sizes := []int64{0, 100, 4096, 10000, 30000, 100000}
+	for round := range 100 {
+		names, _ := filepath.Glob(filepath.Join(dir, "*-*"))
+		for _, name := range append(names, filepath.Join(session, "control")) {
+			if info, err := os.Stat(name); err == nil {
+				os.Truncate(name, min(info.Size(), sizes[rand.IntN(len(sizes))])) // the file may be gone by now
+			}
+		}
+		if answer := ask("go on"); answer == "" {
+			t.Fatalf("round %d: the program has ended", round)
+		}
+	}
+	if mapping.CatchFaults() != nil {
+		waitFor(t, "the end of the recording", func() bool { return ask("go on") == "false "+mapping.ErrCut.Error() })
+	} else {
+		waitFor(t, "markers that are found", func() bool {
+			ask("mark")
+			r := read(t, dir, chunks.Gap, chunks.Torn, chunks.Damaged, chunks.Foreign, chunks.Stale, chunks.Unproven, chunks.Unreadable, chunks.Missing)
+			return len(r.of("acked")) >= 1000 && r.lost() > 0
+		})
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -6,19 +6,23 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"gprof/chunks"
 	"gprof/chunks/ring"
+	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 var probeEvent = NewEvent1("probe", Int("n"))
 
-// deep calls f below n frames more.
+// deep calls f below n more frames.
 //
 //go:noinline
 func deep(n int, f func()) {
@@ -44,7 +48,7 @@ func beginInternal(t testing.TB, o Options) *Recorder {
 	return r
 }
 
-// losses reads what a recording says was lost, by reason.
+// losses reads how much the recording says was lost, by reason.
 func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
@@ -62,7 +66,7 @@ func losses(t *testing.T, dir string) map[rawformat.LostReason]uint64 {
 	return lost
 }
 
-// A marker that finds every shard taken is dropped at once, and counted.
+// If all shards are taken a marker is dropped at once, and counted.
 func TestBusyShards(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	release := r.rec.Hold()
@@ -79,12 +83,12 @@ func TestBusyShards(t *testing.T) {
 	}
 }
 
-// A bug of the keeper ends the recording; the host lives on, and Stop
-// still writes what there is.
+// A bug in the keeper ends the recording. The host lives on, and Stop still writes what there
+// is.
 func TestPanicOfTheKeeper(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	probeEvent.Mark(1)
-	r.rec.Contain(func() { panic("test") }) // as its goroutines do
+	r.rec.Contain(func() { panic("test") }) // as the keeper's goroutines do
 	if r.Recording() {
 		t.Error("records after a panic")
 	}
@@ -102,8 +106,7 @@ func TestPanicOfTheKeeper(t *testing.T) {
 	}
 }
 
-// After a bug Stop does not wait for a shard whose holder is gone: its chunk
-// stays mapped.
+// After a bug, Stop does not wait for a shard whose holder is gone; its chunk stays mapped.
 func TestStopAfterPanicWithLock(t *testing.T) {
 	r := beginInternal(t, Options{Limit: 4 << 20})
 	probeEvent.Mark(1) // so that a shard has a chunk
@@ -116,11 +119,11 @@ func TestStopAfterPanicWithLock(t *testing.T) {
 	}
 }
 
-// However many shards' holders are gone, Stop waits once.
+// Stop waits only once, however many holders of shards are gone.
 func TestStopWaitsOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(32))
 	r := beginInternal(t, Options{Limit: 32 << 20, CPU: CPUOff})
-	r.rec.Hold() // nobody gives them back
+	r.rec.Hold() // and never gives them back
 	r.rec.Contain(func() { panic("test") })
 	begun := rt.Now()
 	if err := r.Stop(); err != nil && !errors.Is(err, ring.ErrInUse) {
@@ -131,7 +134,7 @@ func TestStopWaitsOnce(t *testing.T) {
 	}
 }
 
-// What Resume stores after a failure does not count.
+// Resume after a failure does not resume.
 func TestResumeAfterFailure(t *testing.T) {
 	for range 200 {
 		r := beginInternal(t, Options{Limit: 1 << 20})
@@ -141,7 +144,7 @@ func TestResumeAfterFailure(t *testing.T) {
 		for r.Err() == nil {
 			runtime.Gosched()
 		}
-		for r.Recording() { // fail may still be about to clear it
+		for r.Recording() { // fail may not have cleared it yet
 			runtime.Gosched()
 		}
 		r.Stop()
@@ -165,12 +168,12 @@ func dictSize(t *testing.T, r *Recorder) (size int64) {
 	return size
 }
 
-// Names without end define nothing, and lose nothing.
+// An endless supply of names defines no further events, and loses no markers.
 func TestTooManyNames(t *testing.T) {
 	const many = 200_000
-	defer registry.Defined.Sandbox(nil)() // else they would take room in the dictionaries of all tests that follow
+	defer registry.Defined.Sandbox(nil)() // otherwise they would take room in the dictionaries of all later tests
 	r := beginInternal(t, Options{Limit: 16 << 20, CPU: CPUOff, HeapEvery: -1})
-	<-r.keeper.Mapped() // what is in the dictionary besides names is there
+	<-r.keeper.Mapped() // everything else is in the dictionary by now
 	size := dictSize(t, r)
 	for i := range many {
 		Mark("name " + strconv.Itoa(i))
@@ -184,5 +187,176 @@ func TestTooManyNames(t *testing.T) {
 	r.Stop()
 	if lost := losses(t, r.dir); lost[rawformat.LostDictionary] > 0 {
 		t.Errorf("lost %v", lost)
+	}
+}
+
+// If the processor's counter jumps, the recorder stops using it at the next anchor. Times of
+// markers, intervals and samples go on from where they were, and the recording says what
+// happened.
+func TestCounterJumps(t *testing.T) {
+	for _, seconds := range []int64{-3600, -1, 1, 3600} {
+		r := beginInternal(t, Options{Limit: 4 << 20})
+		if !r.rec.Clock().Counter.Load() {
+			t.Logf("no counter here: %v", r.rec.Clock().Why)
+			return
+		}
+		<-r.keeper.Mapped()
+		r.rec.Clock().Shift(seconds)
+		begin := rt.Now()
+		for deadline := time.Now().Add(time.Minute); !r.rec.Clock().Jumped() && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		before, at, after := r.rec.Clock().Now(), r.rec.Clock().At(rt.Now()), r.rec.Clock().Now()
+		if !r.rec.Clock().Jumped() || at < before-1e8 || at > after+1e8 {
+			t.Fatalf("%d s: jumped %v, %d is not between %d and %d", seconds, r.rec.Clock().Jumped(), at, before, after)
+		}
+		a := r.rec.Clock().Anchor()
+		if off := rt.Tick(a.TSC) - r.rec.Clock().OfMonotonic(a.Monotonic); off != 0 {
+			t.Errorf("%d s: anchor is %d ticks off", seconds, off)
+		}
+		probeEvent.Interval(begin, 1)
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, longest := false, uint64(0)
+		for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+			switch b := blocks.Block(); b.Kind {
+			case rawformat.KindLog:
+				b.Fields.Sint("time")
+				b.Fields.Uint("level")
+				told = told || strings.Contains(string(b.Fields.Text("text")), "has jumped")
+			case rawformat.KindInterval:
+				b.Fields.Uint("event")
+				b.Fields.Uint("stack")
+				b.Fields.Sint("time")
+				longest = max(longest, b.Fields.Uint("duration"))
+			}
+		}
+		if limit := r.rec.Clock().Line.Load().Ticks(uint64(2 * time.Minute)); !told || longest == 0 || longest > limit {
+			t.Errorf("%d s: told %v, an interval of %d ticks", seconds, told, longest)
+		}
+	}
+}
+
+var earlyStacked = NewEvent("early stacked", WithStack())
+
+// Once the dictionary has the modules of the process, it also has the places of markers made
+// before Start.
+func TestEarlyStacksAreNamed(t *testing.T) {
+	StartEarly()
+	earlyStacked.Mark()
+	r := beginInternal(t, Options{Limit: 8 << 20, CPU: CPUOff, HeapEvery: -1})
+	for deadline := time.Now().Add(time.Minute); !isNamed(t, r.dir, "gprof/recorder.TestEarlyStacksAreNamed"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody knows where the marker was made")
+		}
+	}
+	r.Stop()
+}
+
+// isNamed reports whether a dictionary contains a name.
+func isNamed(t *testing.T, dir, name string) bool {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dict := range p.Dicts {
+		for _, rec := range dict.All(nil) {
+			if c := rec.Fields(); rec.Kind == rawformat.KindDefString {
+				c.Uint("id")
+				if string(c.Text("text")) == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Drops counts each reason by itself.
+func TestDrops(t *testing.T) {
+	if d := (*Recorder)(nil).Drops(); d != (Drops{}) {
+		t.Errorf("nil dropped %+v", d)
+	}
+	r := Recorder{rec: &shard.Recording{}}
+	for why := range int(rawformat.LostDeep) + 1 {
+		r.rec.Lose(rawformat.LostReason(why), uint64(why+1), 0)
+	}
+	if d, want := r.Drops(), (Drops{NoChunk: 1, Busy: 2, TooBig: 3, Dictionary: 4, Samples: 5, Labels: 6, Cut: 7, Deep: 9}); d != want || d.Markers() != 10 {
+		t.Errorf("%+v, %d of markers; want %+v", d, d.Markers(), want)
+	}
+}
+
+var deepEvent = NewEvent2("deep", Int("depth"), Uint("more"))
+
+// Where the counter is not read, assembly calls Go code for the time. The stack, on which the
+// values of the marker lie, may have to grow for that, because goroutines begin with a small one.
+func TestUncounted(t *testing.T) {
+	const depths = 400
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	r.rec.Clock().Counter.Store(false)
+	for depth := range depths {
+		var one sync.WaitGroup
+		one.Go(func() { deep(depth, func() { deepEvent.Mark(depth, uint64(depth)<<32) }) })
+		one.Wait()
+	}
+	if err := r.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[uint64]bool{}
+	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+		b := blocks.Block()
+		if b.Kind != rawformat.KindInstant || b.Fields.Uint("event") != uint64(deepEvent.h.Event.ID) {
+			continue
+		}
+		b.Fields.Uint("stack")
+		b.Fields.Sint("time")
+		values := b.Fields.Args(nil, "args")
+		if len(values) != 2 || values[1].Num != values[0].Num<<32 {
+			t.Fatalf("a marker has %v", values)
+		}
+		found[values[0].Num] = true
+	}
+	if len(found) != depths {
+		t.Errorf("%d markers are right, want %d", len(found), depths)
+	}
+}
+
+// Losses before a stop are written before it: afterwards they would need a chunk that holds other
+// data.
+func TestLossesBeforeAStop(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	control, err := session.Open(r.session, session.Options{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	r.rec.Lose(rawformat.LostTooBig, 3, 0)
+	generation, err := control.Command(rawformat.CommandStop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for obeyed := false; !obeyed; runtime.Gosched() {
+		slots, err := control.Slots()
+		if err != nil {
+			t.Fatal(err)
+		}
+		obeyed = len(slots) == 1 && slots[0].Obeyed == generation
+	}
+	if got := losses(t, r.dir)[rawformat.LostTooBig]; got != 3 {
+		t.Errorf("%d losses are told, want 3", got)
+	}
+	before := r.keeper.Ring().Discarded()
+	if err := r.Stop(); err != nil || r.keeper.Ring().Discarded() != before {
+		t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
 	}
 }

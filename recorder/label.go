@@ -6,23 +6,23 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Label is a frame that the program puts on its stack, such as the step of a
-// query that is being executed: CPU samples show it between the function that
-// begins it and what that calls.
+// Label is a frame that the program puts on its stack, such as the step of a query that is
+// being executed. CPU samples show it between the function that begins it and the functions
+// which that calls.
 //
 //	var parse = recorder.NewLabel("parse")
 //
 //	defer parse.Begin().End()
 //
-// Beginning and ending a label allocates nothing and takes no lock. Labels are
-// shown where samples are taken by signals, see [CPUSignal]; of more than 14 that
-// a goroutine is in at once the outer ones are. When more than about 2,000
-// goroutines are in labels, further ones have none, which is counted.
+// Beginning and ending a label allocates nothing and takes no lock. Labels are shown where
+// samples are taken by signals, see [CPUSignal]. If a goroutine is in more than 14 labels
+// at once, the outermost 14 are shown. If about 2,000 goroutines are in labels, labels of
+// further goroutines are not shown, which is counted.
 type Label struct{ id uint32 }
 
-// NewLabel makes a label: a package-level value, as events are. Of the options
-// only [Category] and [Subcategory] count. When there are too many names the label is never shown,
-// which is counted.
+// NewLabel makes a label, which like events is meant to be a package-level variable. Of the
+// options only [Category] and [Subcategory] count. If there are too many names the label is
+// never shown, which is counted.
 func NewLabel(name string, opts ...EventOption) Label {
 	e := registry.EventSpec{Name: name}
 	for _, o := range opts {
@@ -34,8 +34,8 @@ func NewLabel(name string, opts ...EventOption) Label {
 // LabelScope is a label that has begun.
 type LabelScope struct{ begun sampler.Scope }
 
-// Begin begins the label on the calling goroutine, in the calling function. End
-// must follow before that returns, as a rule by defer.
+// Begin begins the label on the calling goroutine, in the calling function. End must be
+// called before that function returns, as a rule by defer.
 //
 //go:noinline
 func (l Label) Begin() LabelScope {
@@ -46,6 +46,6 @@ func (l Label) Begin() LabelScope {
 	return LabelScope{sampler.Begin(r, l.id)}
 }
 
-// End ends the label, and those that were begun in it and have not ended. It must
-// be called by the goroutine that began it; ending twice does nothing.
+// End ends the label, and those begun inside it that have not ended. It must be called by
+// the goroutine that began the label. A second call does nothing.
 func (s LabelScope) End() { s.begun.End() }

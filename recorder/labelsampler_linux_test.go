@@ -18,14 +18,14 @@ var (
 	idleLabel   = recorder.NewLabel("idle")
 )
 
-// Each of the functions below is in the middle of a stack when it is sampled.
+// Each of the functions below is in the middle of a stack when samples are taken.
 
 //go:noinline
 func parseAll(d time.Duration) {
 	defer parseLabel.Begin().End()
 	for until := cpuTime() + d; cpuTime() < until; {
 		parseClause()
-		idleLabel.Begin().End() // it is over
+		idleLabel.Begin().End() // it has ended when samples are taken
 	}
 }
 
@@ -34,7 +34,7 @@ func parseClause() {
 	scope := clauseLabel.Begin()
 	inner := idleLabel.Begin()
 	inner.End()
-	growing(40) // moves the stack under the label
+	growing(40) // the stack moves while the label is open
 	scope.End()
 }
 
@@ -57,8 +57,8 @@ func crunch(b []byte) (sum [32]byte) {
 	return sum
 }
 
-// Labels lie in the stack where they were begun: in front of the function that
-// began them, behind what it called.
+// A label lies in the stack where it was begun: between the function that began it and the
+// functions that this one called.
 func TestLabels(t *testing.T) {
 	rec := begin(t, recorder.Options{SampleHz: 1000})
 	done := make(chan bool)
@@ -92,7 +92,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Labels cost no allocation, and end in any order, and twice.
+// Labels do not allocate. They may end in any order, and twice.
 func TestLabelsEnd(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	if n := leastAllocs(func() {
@@ -106,7 +106,7 @@ func TestLabelsEnd(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	var deep []recorder.LabelScope
-	for range 100 { // more than are kept
+	for range 100 { // more than a goroutine can have
 		deep = append(deep, parseLabel.Begin())
 	}
 	for _, s := range deep {
@@ -114,7 +114,7 @@ func TestLabelsEnd(t *testing.T) {
 	}
 	var begun, ended sync.WaitGroup
 	wait := make(chan bool)
-	for range 5000 { // more than find room
+	for range 5000 { // more goroutines than there is room for
 		begun.Add(1)
 		ended.Go(func() {
 			defer parseLabel.Begin().End()

@@ -22,7 +22,7 @@ import (
 	"gprof/recorder"
 )
 
-// What the load makes at least.
+// What the load does at least.
 const (
 	loadDisk = 8 << 20
 	loadNet  = 4 << 20
@@ -30,8 +30,8 @@ const (
 	loadHeap = 64 << 20
 )
 
-// outside is what others than the recorder say of this process, by the names of
-// counters that count up.
+// outside reads, by other means than the recorder, what the system says about this process, by
+// the names of counters that count up.
 func outside(t *testing.T) map[string]int64 {
 	t.Helper()
 	var cpu unix.Timespec
@@ -94,7 +94,7 @@ func work(t *testing.T, dir string) {
 	defer l.Close()
 	go func() {
 		if c, err := l.Accept(); err == nil {
-			c.Write(make([]byte, loadNet)) // the reader sees what is missing
+			c.Write(make([]byte, loadNet)) // the reader would notice missing bytes
 			c.Close()
 		}
 	}()
@@ -113,7 +113,7 @@ func work(t *testing.T, dir string) {
 	runtime.GC()
 }
 
-// contend has goroutines wait for a lock: so many that the runtime times some.
+// contend has goroutines wait for a lock, so many of them that the runtime measures some.
 func contend() {
 	var mu sync.Mutex
 	var begun, waiting sync.WaitGroup
@@ -136,11 +136,11 @@ func contend() {
 
 var garbage, held []byte
 
-// Each counter moves as others see it move: no value is below what was read outside
-// before, or above what was read afterwards, and the load is in between.
+// Each counter moves as the system says: no value is below an outside reading before it or above
+// one after it, and the load is in between.
 func TestCountersOfLoad(t *testing.T) {
 	dir := t.TempDir()
-	debug.FreeOSMemory() // else the load's memory may be some that tests before have left
+	debug.FreeOSMemory() // otherwise the load might use memory that earlier tests have left
 	before := outside(t)
 	rec := begin(t, recorder.Options{CounterHz: 10})
 	await(t, "counters before the load", func() bool {
@@ -202,8 +202,8 @@ func TestCountersOfLoad(t *testing.T) {
 	}
 }
 
-// Cycles of the garbage collector are intervals: each is there once, ends when the
-// runtime says, for so long was the world stopped; and they don't overlap.
+// Cycles of the garbage collector are intervals. Each is there once, with the end and the pause
+// that the runtime reports, and they don't overlap.
 func TestCycles(t *testing.T) {
 	rec := begin(t, recorder.Options{CounterHz: 10})
 	await(t, "the first round", func() bool { return len(values(live(t, rec), "GC cycles")) > 0 })

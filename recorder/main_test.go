@@ -14,8 +14,8 @@ import (
 
 const childVariable = "RECORDER_TEST_CHILD"
 
-// children is what the test binary does instead of testing when it is started
-// by child. A child gets its arguments in os.Args[1:].
+// children are the functions that the test binary runs, instead of tests, when child has started
+// it. A child gets its arguments in os.Args[1:].
 var children = map[string]func(){
 	"killed":   killedChild,
 	"silent":   silentChild,
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run tests with a default place that is gone afterwards.
+// run runs the tests with a default directory that is removed afterwards.
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "recorder-test-")
 	if err != nil {

@@ -3,8 +3,11 @@ package recorder_test
 import (
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,15 +20,17 @@ const (
 	kindResume = rawformat.KindResume
 )
 
-// arg is an argument as it should be on the wire.
-func sint(v int64) rawformat.Arg     { return rawformat.Int(v) }
+// sint, uintArg, str and float make arguments as they should be on the wire.
+func sint(v int64) rawformat.Arg { return rawformat.Int(v) }
+
 func uintArg(v uint64) rawformat.Arg { return rawformat.Uint64(v) }
-func str(s string) rawformat.Arg     { return rawformat.String(s) }
+
+func str(s string) rawformat.Arg { return rawformat.String(s) }
 
 func float(v float64) rawformat.Arg { return rawformat.Float(v) }
 
 func TestMarkers(t *testing.T) {
-	long := strings.Repeat("x", 1022) + "€€" // the bound lies within the first €
+	long := strings.Repeat("x", 1022) + "€€" // the limit lies within the first €
 	for _, tt := range []struct {
 		name  string
 		event string
@@ -59,7 +64,7 @@ func TestMarkers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := begin(t, recorder.Options{})
 			tt.mark()
-			tt.mark() // the first one of a page goes another way
+			tt.mark() // the first marker of a page takes the slow path
 			r := finish(t, rec)
 			found := r.of(tt.event)
 			if len(found) != 2 {
@@ -78,8 +83,8 @@ func sameArg(a, b rawformat.Arg) bool {
 	return a.Wire == b.Wire && a.Num == b.Num && string(a.Text) == string(b.Text)
 }
 
-// Times are on CLOCK_MONOTONIC, which tests see through time.Since only: each
-// marker lies between clock readings before and after it, by one difference for all.
+// Times are on CLOCK_MONOTONIC, which tests can see only through time.Since: each marker lies
+// between the clock readings before and after it, with the same offset for all.
 func TestTimes(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	var before, after []recorder.Time
@@ -98,7 +103,7 @@ func TestTimes(t *testing.T) {
 	if len(found) != 6 {
 		t.Fatalf("%d markers, want 6", len(found))
 	}
-	const slack = recorder.Time(time.Microsecond) // of times that are counted in ticks
+	const slack = recorder.Time(time.Microsecond) // because times are counted in ticks
 	low, high := recorder.Time(math.MinInt64), recorder.Time(math.MaxInt64)
 	for i, e := range found[:5] {
 		low, high = max(low, recorder.Time(e.at)-after[i]), min(high, recorder.Time(e.at)-before[i])
@@ -111,7 +116,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// What lies in the definitions is what was said.
+// The dictionary has the definitions that the program made.
 func TestDefinitions(t *testing.T) {
 	recorder.NewEvent2("defined",
 		recorder.User("who").Label("Who").Searchable().Color().Graph(recorder.GraphBar, "red"),
@@ -135,7 +140,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A category and its parts are defined each by itself, and once.
+// Categories and subcategories are each defined once.
 func TestSubcategories(t *testing.T) {
 	for _, part := range []string{"DNS", "", "TLS", "DNS"} {
 		recorder.NewEvent("parts", recorder.Subcategory(part), recorder.Category("Network", "blue"))
@@ -155,7 +160,7 @@ func TestSubcategories(t *testing.T) {
 	}
 }
 
-// All constructors of fields state wire type, unit and privacy.
+// All constructors of fields define wire type, unit and privacy.
 func TestFields(t *testing.T) {
 	recorder.NewEvent4("fields a", recorder.Int("1"), recorder.Int64("2"), recorder.Uint("3"), recorder.Hex("4"))
 	recorder.NewEvent4("fields b", recorder.Bytes("5"), recorder.Float("6"), recorder.Percent("7"), recorder.Bool("8"))
@@ -183,4 +188,105 @@ func TestFields(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("fields %v\nwant %v", got, want)
 	}
+}
+
+var (
+	spanNone  = recorder.NewEvent("span none")
+	spanOne   = recorder.NewEvent1("span one", recorder.Float("x"))
+	spanTwo   = recorder.NewEvent2("span two", recorder.Int("n"), recorder.Uint("u"))
+	spanText  = recorder.NewEvent2("span text", recorder.Int("n"), recorder.Path("t"))
+	spanFour  = recorder.NewEvent4("span four", recorder.Int("a"), recorder.Int("b"), recorder.Int("c"), recorder.Int("d"))
+	spanFloat = recorder.NewEvent2("span floats", recorder.Float("x"), recorder.Float("y"))
+)
+
+// Intervals of all shapes have their values and tracks, by the fast path and by the slow one,
+// over many pages.
+func TestIntervalShapes(t *testing.T) {
+	const rounds = 3000
+	rec := begin(t, recorder.Options{Limit: 16 << 20, CPU: recorder.CPUOff})
+	for i := range rounds {
+		spanNone.Begin().End()
+		spanOne.Begin(float64(i) / 3).End()
+		spanTwo.Begin(-i*i*i, math.MaxUint64-uint64(i)).End()
+		spanText.Begin(i, "text").End()
+		spanFour.Begin(i, 2, 3, -i).End()
+		spanFloat.Begin(1, float64(i)).End()
+	}
+	r := finish(t, rec)
+	args := func(name string, i int) []uint64 {
+		var nums []uint64
+		for _, a := range r.of(name)[i].args {
+			nums = append(nums, a.Num)
+		}
+		return nums
+	}
+	for _, name := range []string{"span none", "span one", "span two", "span text", "span four", "span floats"} {
+		if found := r.of(name); len(found) != rounds || found[0].kind != rawformat.KindInterval {
+			t.Fatalf("%s: %d found, want %d", name, len(found), rounds)
+		}
+	}
+	for _, i := range []int{0, 1, 77, rounds - 1} {
+		if a := args("span one", i); math.Float64frombits(a[0]) != float64(i)/3 {
+			t.Errorf("one %d: %x", i, a)
+		}
+		if a := args("span two", i); int64(a[0]) != int64(-i*i*i) || a[1] != math.MaxUint64-uint64(i) {
+			t.Errorf("two %d: %x", i, a)
+		}
+		if a := args("span text", i); a[0] != uint64(i) {
+			t.Errorf("text %d: %x", i, a)
+		}
+		if a := args("span four", i); a[0] != uint64(i) || a[2] != 3 || int64(a[3]) != int64(-i) {
+			t.Errorf("four %d: %x", i, a)
+		}
+		if a := args("span floats", i); math.Float64frombits(a[1]) != float64(i) {
+			t.Errorf("floats %d: %x", i, a)
+		}
+	}
+}
+
+// A marker carries its goroutine, whichever path it takes and whichever goroutine used the
+// writer before. Where the number can't be found, no marker does, and meta says so.
+func TestMarkersTellGoroutine(t *testing.T) {
+	const goroutines, rounds = 20, 200
+	_, work := recorder.NewTrack(t.Context(), "goroutine test")
+	defer work.End()
+	rec := begin(t, recorder.Options{})
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			id := int64(goroutineNumber())
+			for range rounds {
+				one.Mark(id)
+				one.On(work.Track).Mark(id)
+				one.Begin(id).End()
+				runtime.Gosched()
+			}
+		})
+	}
+	all.Wait()
+	r := finish(t, rec)
+	found := r.of("one")
+	if len(found) != 3*goroutines*rounds {
+		t.Fatalf("%d markers, want %d", len(found), 3*goroutines*rounds)
+	}
+	known := r.meta("self-test.goroutines") == "by their numbers"
+	if !known && strings.HasSuffix(r.meta("self-test.writers"), "shared") {
+		t.Error("other tricks work, but goroutines are not known")
+	}
+	for _, e := range found {
+		want := uint64(0)
+		if known {
+			want = e.args[0].Num
+		}
+		if e.by != want {
+			t.Fatalf("marker of goroutine %d, want %d", e.by, want)
+		}
+	}
+}
+
+// goroutineNumber is the number of the calling goroutine.
+func goroutineNumber() uint64 {
+	var b [64]byte
+	n, _ := strconv.ParseUint(strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1], 10, 64)
+	return n
 }

@@ -23,9 +23,8 @@ var payload = strings.Repeat("x", markerSize-10)
 
 const markerSize = 64
 
-// memberChild is a process of a session that does what its standard input says,
-// and answers each line with the number of its last marker and whether it
-// records.
+// memberChild is a process of a session that does what its standard input says. It answers each
+// line with the number of its last marker and whether it is recording.
 func memberChild() {
 	rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Service: "s", ChunkSize: 64 << 10, CounterHz: -1})
 	if err != nil {
@@ -41,11 +40,11 @@ func memberChild() {
 			for many, _ := strconv.Atoi(arg); many > 0; many-- {
 				n++
 				acked.Mark(n, payload)
-				if n%500 == 0 { // else all is written before the keeper can make room for it
+				if n%500 == 0 { // otherwise it would write everything before the keeper could make room for it
 					time.Sleep(time.Millisecond)
 				}
 			}
-		case "insist": // on a marker that is recorded
+		case "insist": // mark until a marker is recorded
 			n++
 			for dropped := rec.Drops(); ; dropped = rec.Drops() {
 				if acked.Mark(n, payload); rec.Drops() == dropped {
@@ -65,7 +64,7 @@ func memberChild() {
 	}
 }
 
-// member is such a process.
+// member is a process that runs memberChild.
 type member struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -74,7 +73,7 @@ type member struct {
 	dir string
 }
 
-// startMember starts one that records into dir/s.
+// startMember starts a member that records into dir/s.
 func startMember(t *testing.T, dir string, env ...string) *member {
 	t.Helper()
 	return runMember(t, child("member", []string{dir}, env...))
@@ -103,7 +102,7 @@ func runMember(t *testing.T, cmd *exec.Cmd) *member {
 	return m
 }
 
-// do has it do something and returns its answer.
+// do sends a line to the member and returns its answer.
 func (m *member) do(what string) string {
 	m.t.Helper()
 	if _, err := io.WriteString(m.in, what+"\n"); err != nil {
@@ -112,7 +111,7 @@ func (m *member) do(what string) string {
 	return line(m.t, m.out)
 }
 
-// stop has it end by itself.
+// stop has the member end by itself.
 func (m *member) stop() {
 	m.t.Helper()
 	m.in.Close()
@@ -122,7 +121,7 @@ func (m *member) stop() {
 	m.cmd.Wait()
 }
 
-// kill ends it by force. It may have ended.
+// kill kills the member, which may have ended.
 func (m *member) kill() {
 	m.cmd.Process.Kill()
 	m.cmd.Wait()
@@ -136,7 +135,7 @@ func (m *member) instance() uint64 {
 	return id
 }
 
-// numbers are those of the markers that a process recorded.
+// numbers returns the numbers of the markers that a process recorded.
 func numbers(t *testing.T, dir string) (found []int) {
 	t.Helper()
 	for _, e := range read(t, dir, chunks.Unproven, chunks.Stale).of("acked") {
@@ -145,7 +144,7 @@ func numbers(t *testing.T, dir string) (found []int) {
 	return found
 }
 
-// await waits until a condition holds.
+// await waits until f returns true.
 func await(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
@@ -155,7 +154,7 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// tell has all processes of a session do something, and waits until they have.
+// tell gives all processes of a session a command, and waits until they have carried it out.
 func tell(t *testing.T, in string, what rawformat.Command) {
 	t.Helper()
 	c, err := session.Open(in, session.Options{Existing: true})

@@ -12,7 +12,7 @@ import (
 	"gprof/recorder"
 )
 
-// memoryChild marks before and after Start, where its environment has it record in memory,
+// memoryChild, whose environment has it record in memory, makes markers before and after Start,
 // takes a snapshot into a directory, and stops.
 func memoryChild() {
 	recorder.StartEarly()
@@ -53,8 +53,8 @@ func memoryChild() {
 	fmt.Println(n, drops == recorder.Drops{})
 }
 
-// A recording in memory is fetched by a snapshot, and by the copy that Stop makes: they
-// are recordings like any other, and nothing lies anywhere else.
+// A recording in memory is copied by a snapshot and by Stop. The copies are recordings like any
+// other, and there are no files anywhere else.
 func TestInMemory(t *testing.T) {
 	home, to := t.TempDir(), t.TempDir()
 	cmd := child("memory", []string{filepath.Join(to, "snapshots")}, recorder.EnvDir+"="+recorder.DirInMemory, "GPROF_DUMP="+to, "HOME="+home, "XDG_STATE_HOME="+home)
@@ -87,7 +87,8 @@ func TestInMemory(t *testing.T) {
 	}
 }
 
-// wantNumbers wants the markers from 0 on, once each and in order, in the one process of a session.
+// wantNumbers checks that the only process of a session has the markers from 0 on, once each and
+// in order.
 func wantNumbers(t *testing.T, session string, many int) *recording {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(session, "????????????????"))
@@ -107,7 +108,7 @@ func wantNumbers(t *testing.T, session string, many int) *recording {
 	return r
 }
 
-// A ring in memory keeps to its limit: the oldest chunks make way.
+// A ring in memory keeps within its limit by discarding the oldest chunks.
 func TestInMemoryLimit(t *testing.T) {
 	rec := begin(t, recorder.Options{Dir: recorder.DirInMemory, Limit: 1 << 20})
 	for n := range 200_000 {
@@ -119,7 +120,7 @@ func TestInMemoryLimit(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, problem := range p.Problems {
-		if problem.Class != chunks.Stale { // the keeper may still make room
+		if problem.Class != chunks.Stale { // the keeper may still be discarding chunks
 			t.Errorf("problem: %v", problem)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"gprof/recorder"
 )
 
-// Meta says what the kernel's files say of the processor: its name, and how many cores
-// there are, which no machine has more of than hardware threads.
+// Meta has what the kernel's files say about the processor: its name, and the number of cores,
+// which is at most the number of hardware threads.
 func TestMetaProcessor(t *testing.T) {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	threads, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list")

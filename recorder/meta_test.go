@@ -40,7 +40,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// Meta says what the recorder was started with, and what the build adds.
+// Meta has the options that the recorder was started with, and what the build adds.
 func TestMetaSettings(t *testing.T) {
 	r := finish(t, begin(t, recorder.Options{Features: recorder.FeatureMarkers | recorder.FeatureStacks, Tracks: []string{"worker *", "-worker 3"}}))
 	race := ""
@@ -60,8 +60,7 @@ func TestMetaSettings(t *testing.T) {
 	}
 }
 
-// Meta says of each trick whether it is in use, on every platform; and of what is
-// absent, why.
+// On every platform meta says for each trick whether it is in use, and if not, why.
 func TestMetaTricks(t *testing.T) {
 	r := finish(t, begin(t, recorder.Options{}))
 	for _, trick := range []string{"session", "cpu", "counters", "clock", "faults", "writers", "stacks"} {

@@ -12,124 +12,121 @@ import (
 	"gprof/recorder/internal/keeper"
 )
 
-// Options say what to record, and where. The zero value works: what is not set
-// comes from the environment, see [Settings], else is a default.
+// Options say what to record, and where. The zero value works: options that are not set
+// come from the environment, see [Settings], or have defaults.
 //
-// Options go before the environment, but for GPROF_SESSION, which goes before
-// Dir, and GPROF_LIMIT, which goes before Limit. These are what gprof-record
-// sets: where a recording lies and what it may take is the operator's to say.
-// Attrs of both are put together.
+// Options override the environment, except that GPROF_SESSION overrides Dir and GPROF_LIMIT
+// overrides Limit: gprof-record sets these two, because the operator decides where a
+// recording lies and how much room it may take. Attrs of both are merged, as Tracks and
+// Without are.
 type Options struct {
-	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if
-	// there is room for the limit, else gprof in $XDG_STATE_HOME or
-	// ~/.local/state. [DirInMemory] is this process' memory. What lies in /dev/shm counts as memory and is gone after
-	// a reboot; it outlives the process. GPROF_SESSION goes before all of
-	// this: gprof-record sets it, and so does a recording parent, so that its
-	// children's recordings lie beside its own.
+	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if it has room
+	// for the limit, else gprof in $XDG_STATE_HOME or ~/.local/state. Files in /dev/shm
+	// count as memory; they outlive the process, but not a reboot. [DirInMemory] is the
+	// memory of this process. GPROF_SESSION overrides all of this: gprof-record sets it,
+	// and so does a parent process that records, so that the recordings of its children lie
+	// beside its own.
 	Dir string
 
-	// Service is what this program is called; it names the session. Default:
-	// the executable's name.
+	// Service is the name of this program; it names the session. Default: the name of the
+	// executable.
 	Service string
 
-	// Version is that of the program. Default: what Go's build info says.
+	// Version is the version of the program. Default: that of Go's build info.
 	Version string
 
-	// Attrs say more about this process, such as its region. They are added to
-	// those of the environment.
+	// Attrs describe this process further, for example its region. They are added to those
+	// of the environment, and override them.
 	Attrs map[string]string
 
-	// Limit is how many bytes the session may take: all its processes together,
-	// with what those left behind that have ended. Who states it sets it for
-	// all. Default: the limit that the session has, else 64 MiB, or less where
-	// room is scarce: a quarter of what is free, and a sixteenth of the memory
-	// cgroup's limit. GPROF_LIMIT goes before it.
+	// Limit is how many bytes the session may take, with all its processes and with what
+	// ended processes have left behind. A process that sets it sets it for all. Default:
+	// the limit that the session has, else 64 MiB, or less where room is scarce: at most a
+	// quarter of the free space and a sixteenth of the memory cgroup's limit. GPROF_LIMIT
+	// overrides it.
 	Limit int64
 
-	// ChunkSize is the size of a chunk file in bytes. It is rounded to what
-	// the format allows, and smaller chunks are used when the limit is small.
-	// Default: 256 KiB.
+	// ChunkSize is the size of a chunk file in bytes. It is rounded to a size that the
+	// format allows, and reduced if the limit is small. Default: 256 KiB.
 	ChunkSize int
 
-	// Keep is how much of its end a process leaves behind that was killed: the
-	// session's other processes and the restarted program take other room
-	// first, as long as half the limit suffices. Default: 60 s. Negative:
-	// nothing is protected.
+	// Keep is how much of the end of its recording is protected after a process was killed:
+	// the session's other processes, and the restarted program, first take room elsewhere,
+	// as long as half of the limit suffices them. Default: 60 s. Negative: nothing is
+	// protected.
 	Keep time.Duration
 
-	// GroupAccess lets the group of the session's directory read, record and
-	// control: directories are made with mode 2770 and files with 0660, whatever
-	// the umask is, those above the session with 2750 where they are missing.
-	// It is for sidecars that run as another user. Default: directories are
-	// 0700, files 0600.
+	// GroupAccess lets the group of the session's directory read, record and control.
+	// Directories get mode 2770 and files 0660, whatever the umask is; directories above
+	// the session that are missing get 2750. It is for sidecars that run as another user.
+	// Default: directories have mode 0700, files 0600.
 	GroupAccess bool
 
 	// CPU is how CPU samples are taken. Default: [CPUSignal].
 	CPU CPUMode
 
-	// SampleHz is how often a busy thread is sampled in a second of its CPU time,
-	// at most 10,000. The kernel's tick limits it, too; meta says what came of
-	// it. Default: 100.
+	// SampleHz is how often a busy thread is sampled per second of its CPU time, at most
+	// 10,000. The kernel's tick limits it, too; meta has the resulting rate. Default: 100.
 	SampleHz int
 
-	// StackDepth is how many calls of a CPU sample's stack are recorded, from the
-	// innermost one: 16 to 512. Of a deeper one the goroutine's outermost functions
-	// are recorded, too, and between them stands the frame (truncated). Go itself
-	// limits other stacks: those of heap samples and waits to 32 calls, those of
-	// CPUPprof to 64; those of markers have 64. Default: 128.
+	// StackDepth is how many calls of a CPU sample's stack are recorded, from the innermost
+	// one outwards: 16 to 512. If a stack is deeper, the goroutine's outermost functions
+	// are recorded, too, with the frame (truncated) in between. It applies to CPU samples
+	// by signals only: Go limits stacks of heap samples and waits to 32 calls and those of
+	// CPUPprof to 64; stacks of markers have 64. Default: 128.
 	StackDepth int
 
-	// CounterHz is how often counters are sampled in a second, at most 10.
-	// Default: 10. Negative: never.
+	// CounterHz is how often counters are read per second, at most 10. Default: 10.
+	// Negative: never.
 	CounterHz int
 
-	// HeapEvery is how often it is recorded where memory of the heap was allocated
-	// and freed, by the samples that the runtime takes of each
-	// runtime.MemProfileRate bytes: by default one in 512 KiB. There is nothing to
-	// record before a garbage collection, and it shows what was until the one
-	// before. Default: 10 s. Negative: never.
+	// HeapEvery is how often the recorder writes where memory of the heap was allocated and
+	// freed, as sampled by the runtime: one sample in each runtime.MemProfileRate bytes, by
+	// default 512 KiB. There is nothing to write before the first garbage collection. After
+	// a collection the values are those at the collection before it. Default: 10 s.
+	// Negative: never.
 	HeapEvery time.Duration
 
-	// WaitHz is how often in a second it is recorded where goroutines wait, and for
-	// what, at most 10. Each time the world is stopped twice for some microseconds,
-	// and each goroutine costs about one. Of more than 500 goroutines it is done the
-	// less often, so that 5,000 are looked at in a second; of more than 20,000 it is
-	// not. Default: never.
+	// WaitHz is how often per second the recorder writes where goroutines wait, and for
+	// what, at most 10. Each time it stops the world twice, for some microseconds, and each
+	// goroutine costs about one microsecond. With more than 500 goroutines it looks less
+	// often, so that it looks at 5,000 a second; with more than 20,000 it does not look at
+	// all. Default: never.
 	WaitHz int
 
-	// Features, unless 0, is all that is recorded; each feature has the rate that
-	// another option says, else its default. 0 is everything but what is off by
-	// default and that no option switches on. What is in Without is not recorded,
-	// whatever else is said.
+	// Features, unless 0, are the only kinds of data recorded, each at the rate that its
+	// option sets, or its default rate. 0 means everything except waits and traces, which
+	// their own options switch on. Kinds in Without are not recorded, whatever other
+	// options say.
 	Features, Without Features
 
-	// Tracks says which tracks are recorded, by their names (see [NewTrack]), in
-	// which a star stands for anything: the last one that fits counts, and those
-	// that begin with a minus say what is not: "worker *", "-worker 3". With only
-	// such the rest is recorded. Markers aimed at other tracks cost as much as
-	// without a recorder, CPU samples of goroutines there are not recorded. What is
-	// on no track is recorded always, and so are markers before Start.
+	// Tracks says which tracks are recorded, by patterns for their names (see [NewTrack])
+	// in which a star stands for any text. A pattern that begins with a minus excludes
+	// tracks: "worker *", "-worker 3". The last pattern that matches a name decides. If
+	// none matches, the track is recorded only if all patterns exclude. A marker on a track
+	// that is not recorded costs as much as one without a recorder; CPU samples of
+	// goroutines there are not recorded. Data on no track is always recorded, and so are
+	// markers before Start.
 	Tracks []string
 
-	// TraceBehind is how much of Go's execution trace is kept in memory all the
-	// time, at most an eighth of the limit and 16 MiB, so that [Recorder.Trace] has
-	// the past, too. It goes on while recording is paused. It costs some percent of
-	// a busy program, and its own flight recorder finds the place taken. Default:
-	// nothing, or 5 s where Features names the trace.
+	// TraceBehind is how much of Go's execution trace is kept in memory all the time, at
+	// most an eighth of the limit and 16 MiB, so that [Recorder.Trace] has the past, too.
+	// It goes on while recording is paused. It costs some percent of a busy program, and
+	// the program can't start a flight recorder of its own meanwhile. Default: nothing, or
+	// 5 s if Features names the trace.
 	TraceBehind time.Duration
 
-	// Dump is a directory into which Stop copies the recording: as a session of the
-	// same name, which nobody's limit counts, for whoever asks for it to take away.
-	// A program that is killed, crashes or calls os.Exit copies nothing, for nothing
-	// of ours runs then: its recording lies in the session as ever. gprof-record
-	// run --pack copies it from outside, whatever becomes of the program.
+	// Dump is a directory into which Stop copies the recording, as a session of the same
+	// name. The copy counts against no limit; whoever asks for it takes it away. A program
+	// that is killed, crashes or calls os.Exit copies nothing, because it does not run
+	// Stop; its recording is still in the session. gprof-record run --pack copies from
+	// outside, however the program ends.
 	Dump string
 
-	// AfterRound is called when CPU samples have been taken from the threads'
-	// rings, and counters and all else looked at: about ten times a second, as long
-	// as recording is not paused. It has a goroutine of its own: while it is busy
-	// rounds are missed, and its panics are caught, see [Stats]. It must not call
-	// Stop.
+	// AfterRound is called after each round in which samples were drained and counters and
+	// all else were read: about ten times a second, as long as recording is not paused. It
+	// runs in a goroutine of its own: rounds that end while it is busy are missed, and its
+	// panics are caught, see [Stats]. It must not call Stop.
 	AfterRound func(Stats)
 }
 
@@ -137,19 +134,17 @@ type Options struct {
 type CPUMode int
 
 const (
-	// CPUSignal takes samples by a signal of its own, each with its time, thread,
-	// goroutine and track. The program's own CPU profiles go on beside it. Where
-	// its self-tests fail, or on other systems than Linux (amd64, arm64), no samples
-	// are taken; meta says why.
+	// CPUSignal takes samples by a signal of its own, each with its time, thread, goroutine
+	// and track. The program's own CPU profiles work beside it. If its self-tests fail, and
+	// on systems other than Linux (amd64, arm64), no samples are taken, and meta says why.
 	CPUSignal CPUMode = iota
 	// CPUOff takes no samples.
 	CPUOff
-	// CPUAny is CPUSignal, and where that does not work CPUPprof.
+	// CPUAny is CPUSignal, or CPUPprof where that does not work.
 	CPUAny
-	// CPUPprof runs runtime/pprof's CPU profile in windows of a second. The
-	// time of a sample is known to the window. While it runs the program can't
-	// start a CPU profile of its own; when the program has one running, windows
-	// are skipped and counted.
+	// CPUPprof runs runtime/pprof's CPU profile in windows of a second. For a sample only
+	// the window is known, not the time. Meanwhile the program can't start a CPU profile of
+	// its own; while it has one running, windows are skipped and counted.
 	CPUPprof
 )
 
@@ -165,23 +160,23 @@ const (
 	defaultHeapEvery = 10 * time.Second
 )
 
-// ErrNoRoom means that there is not even room for a small recording, and no
-// limit was asked for.
+// ErrNoRoom means that there is no room even for a small recording, and that no limit was
+// asked for.
 var ErrNoRoom = errors.New("no room to record")
 
-// plan is what options, environment and defaults come to.
+// plan is the result of options, environment and defaults.
 type plan struct {
 	Options
 	session   string // directory
-	asked     bool   // for the limit
-	parent    uint64 // instance, 0 none
+	asked     bool   // the limit was asked for
+	parent    uint64 // instance of the parent process, 0: none
 	ignored   []string
-	traceable bool // on demand
+	traceable bool // windows of the execution trace may be taken
 	id        identity
 	memory    bool // see [DirInMemory]
 }
 
-// plan settles what is open.
+// plan fills in everything that o leaves open.
 func (o Options) plan() (*plan, error) {
 	env, err := readSettings()
 	if err != nil {
@@ -216,8 +211,8 @@ func (o Options) with(env *settings) *plan {
 	return p
 }
 
-// or takes from the environment's d what o leaves open, and the limit in any
-// case: how much a machine has to spare is not the program's to say.
+// or takes from the environment's d what o leaves open, and the limit in any case: the
+// program can't know how much a machine has to spare.
 func (o Options) or(d Options) Options {
 	attrs := map[string]string{}
 	for _, m := range []map[string]string{d.Attrs, o.Attrs} {
@@ -234,8 +229,8 @@ func (o Options) or(d Options) Options {
 	}
 }
 
-// settle chooses the session's directory and the limit, which depend on each
-// other: how much there may be depends on where it lies.
+// settle chooses the session's directory and the limit, which depend on each other: the
+// default limit depends on the directory's file system.
 func (p *plan) settle() error {
 	if p.session == "" {
 		dir, name := p.Dir, sanitize(p.id.service)
@@ -247,7 +242,7 @@ func (p *plan) settle() error {
 		}
 		p.session = filepath.Join(dir, name)
 	}
-	if p.memory { // the session has a name alone
+	if p.memory { // the session is only a name
 		p.Limit = cmp.Or(max(0, p.Limit), affordable())
 		return nil
 	}
@@ -262,10 +257,10 @@ func (p *plan) settle() error {
 	return nil
 }
 
-// Session is the session's directory that Start would use with these options.
-// What is malformed in the environment, or switches recording off, is for Start
-// to tell: it is passed over here. The error is that there is no home directory, or that
-// it would be recorded in memory.
+// Session is the session's directory that Start would use with these options. It ignores
+// malformed settings of the environment, and whether recording is switched off; Start
+// reports these. The error is that there is no home directory, or that the options ask for
+// [DirInMemory].
 func (o Options) Session() (string, error) {
 	env, _ := readSettings() // see above
 	p := o.with(env)
@@ -276,4 +271,17 @@ func (o Options) Session() (string, error) {
 		return "", err
 	}
 	return p.session, nil
+}
+
+// String is the name of the mode in GPROF_CPU and in meta.
+func (m CPUMode) String() string {
+	switch m {
+	case CPUSignal:
+		return "signal"
+	case CPUAny:
+		return "any"
+	case CPUPprof:
+		return "pprof"
+	}
+	return "off"
 }

@@ -10,15 +10,15 @@ import (
 	"gprof/recorder"
 )
 
-// statedPage is what blocks say of a page.
+// statedPage is what the recording's blocks say about a page.
 type statedPage struct {
 	tab, embedder, private uint64
 	url                    string
-	times                  int // that it was stated
+	times                  int // how often it was stated
 	ends                   int
 }
 
-// pages are those that the recording states, by their numbers.
+// pages returns the pages in the recording, by their numbers.
 func (r *recording) pages() map[uint64]*statedPage {
 	found := map[uint64]*statedPage{}
 	of := func(id uint64) *statedPage {
@@ -47,8 +47,8 @@ func (r *recording) pages() map[uint64]*statedPage {
 
 var rendered = recorder.NewEvent1("rendered", recorder.PageID("page"))
 
-// What is opened before and while something records is told, with what it is in, and
-// markers name it.
+// Pages that are opened before and during a recording are in it, with the pages that they are
+// embedded in, and markers refer to them.
 func TestPages(t *testing.T) {
 	outer := recorder.OpenPage("https://example.org/", recorder.Tab(7))
 	defer outer.Close()
@@ -80,9 +80,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A page that is open is told again before what told it is discarded; one that is
-// closed goes with its end. Closing tells it once more, so that the end never stands
-// alone.
+// An open page is stated again before the block that stated it is discarded. A closed page goes
+// with its end. Closing states the page once more, so that an end never stands alone.
 func TestPagesAreRestated(t *testing.T) {
 	rec := begin(t, recorder.Options{Limit: 512 << 10, CPU: recorder.CPUOff})
 	stays, goes := recorder.OpenPage("stays"), recorder.OpenPage("goes")
@@ -90,7 +89,7 @@ func TestPagesAreRestated(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		for range 10 {
 			markFrom(1, 1000)
-			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
+			time.Sleep(2 * time.Millisecond) // like a program that goes on; the length does not matter
 		}
 		r := read(t, rec.Dir(), chunks.Unproven, chunks.Torn, chunks.Stale)
 		if pages := r.pages(); pages[goes.ID()] == nil && pages[stays.ID()] != nil {
@@ -107,7 +106,7 @@ func TestPagesAreRestated(t *testing.T) {
 	}
 }
 
-// warnings are the texts that the recording logs as warnings.
+// warnings returns the texts that the recording logs as warnings.
 func (r *recording) warnings() (texts []string) {
 	for blocks := r.Blocks(func(chunks.Problem) {}); blocks.Next(); {
 		if b := blocks.Block(); b.Kind == rawformat.KindLog {
@@ -120,12 +119,11 @@ func (r *recording) warnings() (texts []string) {
 	return texts
 }
 
-// There is a bound to the pages that are told again: one for each 16 KiB of the limit, those
-// that were opened first. The others go when the ring has turned, and a warning
-// says so, once.
+// Only one page for each 16 KiB of the limit is stated again, and those opened first have
+// precedence. The others go when the ring wraps, and a warning says so, once.
 func TestTooManyPages(t *testing.T) {
 	const most, more = 32, 8
-	rec := begin(t, recorder.Options{Limit: most * 16 << 10, CPU: recorder.CPUOff, HeapEvery: -1}) // which would warn, too: all tests before have allocated
+	rec := begin(t, recorder.Options{Limit: most * 16 << 10, CPU: recorder.CPUOff, HeapEvery: -1}) // heap samples would warn, too, because all earlier tests have allocated
 	var opened []*recorder.Page
 	for range most + more {
 		page := recorder.OpenPage("page")
@@ -153,7 +151,7 @@ func TestTooManyPages(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && (first != most || last != 0); {
 		for range 10 {
 			markFrom(1, 1000)
-			time.Sleep(2 * time.Millisecond) // as a program that goes on; it need not be this long
+			time.Sleep(2 * time.Millisecond) // like a program that goes on; the length does not matter
 		}
 		first, last = told(opened[:most]), told(opened[most:])
 	}

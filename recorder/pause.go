@@ -1,33 +1,32 @@
 package recorder
 
-// Pause stops recording until Resume. Markers cost as little as without a
-// recorder meanwhile. Those of other goroutines that are on their way may still
-// be recorded.
+// Pause stops recording until Resume. Meanwhile a marker costs as little as without a
+// recorder. Markers that other goroutines have already begun may still be recorded.
 //
-// The session may be paused as well, by gprof-record: one does not take back
-// what the other asked for.
+// gprof-record may pause the session as well. Recording goes on when neither pause is in
+// force.
 func (r *Recorder) Pause() {
 	if r != nil {
 		r.keeper.Pause(true)
 	}
 }
 
-// Resume goes on after Pause, unless the session is paused.
+// Resume ends Pause. Recording goes on unless the session is paused.
 func (r *Recorder) Resume() {
 	if r != nil {
 		r.keeper.Pause(false)
 	}
 }
 
-// PauseSampling stops CPU samples until ResumeSampling; markers and counters go on.
-// It is apart from Pause: samples are taken when neither is in force.
+// PauseSampling stops CPU samples until ResumeSampling; markers and counters go on. It is
+// independent of Pause: samples are taken when neither is in force.
 func (r *Recorder) PauseSampling() {
 	if r != nil {
 		r.keeper.PauseSampling(true)
 	}
 }
 
-// ResumeSampling goes on after PauseSampling.
+// ResumeSampling ends PauseSampling.
 func (r *Recorder) ResumeSampling() {
 	if r != nil {
 		r.keeper.PauseSampling(false)

@@ -1,39 +1,77 @@
-package recorder
+package recorder_test
 
 import (
-	"runtime"
 	"testing"
+	"time"
 
-	"gprof/chunks/session"
+	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder"
 )
 
-// What was lost before a stop is told before it, too: afterwards there is no
-// chunk for it but those that hold something.
-func TestLossesBeforeAStop(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
-	control, err := session.Open(r.session, session.Options{Existing: true})
-	if err != nil {
-		t.Fatal(err)
+// While sampling is paused a busy program is not sampled; its markers are recorded.
+func TestPauseSampling(t *testing.T) {
+	rec := begin(t, recorder.Options{SampleHz: 250})
+	spin := func() {
+		for begun := time.Now(); time.Since(begun) < 300*time.Millisecond; {
+		}
 	}
-	defer control.Close()
-	r.rec.Lose(rawformat.LostTooBig, 3, 0)
-	generation, err := control.Command(rawformat.CommandStop)
-	if err != nil {
-		t.Fatal(err)
+	rec.PauseSampling()
+	rec.PauseSampling()
+	awaitRound(t, rec)
+	acked.Mark(1, "silent")
+	spin()
+	acked.Mark(2, "not any more")
+	rec.ResumeSampling()
+	sampled := rec.Stats().Sampler
+	await(t, "samples afterwards", func() bool {
+		spin()
+		r := read(t, rec.Dir(), chunks.Unproven, chunks.Stale)
+		_, _, after := r.samplesAround(r.of("acked"))
+		return after > 0 || r.meta(rawformat.MetaCPU) != "signal"
+	})
+	r := finish(t, rec)
+	if n := r.kinds[rawformat.KindPause]; n != 1 || r.kinds[rawformat.KindResume] != 1 {
+		t.Errorf("%d pauses, %d resumed, want one of each", n, r.kinds[rawformat.KindResume])
 	}
-	for obeyed := false; !obeyed; runtime.Gosched() {
-		slots, err := control.Slots()
-		if err != nil {
+	if n := len(r.of("acked")); n != 2 {
+		t.Errorf("%d markers, want 2", n)
+	}
+	for _, e := range r.entries {
+		if (e.kind == rawformat.KindPause || e.kind == rawformat.KindResume) && e.what != uint64(rawformat.PauseSampling) {
+			t.Errorf("%s of scope %d", rawformat.Kinds[e.kind].Name, e.what)
+		}
+	}
+	before, during, after := r.samplesAround(r.of("acked"))
+	t.Logf("%s: %d samples, %d while paused, %d then", sampled, before, during, after)
+	if during > 0 {
+		t.Errorf("%d samples while sampling was paused", during)
+	}
+}
+
+// samplesAround is how many samples were taken before the first of two markers, between them,
+// and after the second.
+func (r *recording) samplesAround(marks []entry) (before, during, after int) {
+	for _, e := range r.entries {
+		switch {
+		case e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy:
+		case e.at < marks[0].at:
+			before++
+		case e.at < marks[1].at:
+			during++
+		default:
+			after++
+		}
+	}
+	return before, during, after
+}
+
+// awaitRound waits until the keeper has done a round, as a snapshot does.
+func awaitRound(t *testing.T, rec *recorder.Recorder) {
+	t.Helper()
+	for range 2 { // the first time a round may already have been under way
+		if _, err := rec.Snapshot(t.TempDir(), 1); err != nil {
 			t.Fatal(err)
 		}
-		obeyed = len(slots) == 1 && slots[0].Obeyed == generation
-	}
-	if got := losses(t, r.dir)[rawformat.LostTooBig]; got != 3 {
-		t.Errorf("%d losses are told, want 3", got)
-	}
-	before := r.keeper.Ring().Discarded()
-	if err := r.Stop(); err != nil || r.keeper.Ring().Discarded() != before {
-		t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
 	}
 }

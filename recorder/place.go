@@ -7,26 +7,26 @@ import (
 
 	"gprof/chunks/session"
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 )
 
 const (
-	// sharedMemory is where a recording costs no disk and survives the
-	// process.
+	// sharedMemory is where a recording needs no disk and survives the process.
 	sharedMemory = "/dev/shm"
 
-	// freeShare is the part of what is free that a recording may take,
-	// memoryShare that of the memory cgroup's limit.
+	// A recording may take 1/freeShare of the free space, and 1/memoryShare of the memory
+	// cgroup's limit.
 	freeShare   = 4
 	memoryShare = 16
 
-	// worthwhile is how much there should be in shared memory to choose it: a
-	// quarter of the 64 MB that containers get.
+	// worthwhile is how much room a recording should have in shared memory for that to be
+	// chosen: a quarter of the 64 MB that containers get.
 	worthwhile = 15 << 20
 )
 
-// defaultDir is where the session of that name lies when nobody says where.
-// limit is what was asked for, 0 nothing. Shared memory that is full of what
-// the service recorded before it was restarted is used again.
+// defaultDir is where the session of that name lies by default. limit is the limit that was
+// asked for, 0 if none was. A session in shared memory that exists, and leaves no more room
+// there, is used again after a restart.
 func defaultDir(name string, limit int64) (string, error) {
 	if dir := sharedDir(); dir != "" {
 		has := sessionLimit(filepath.Join(dir, name))
@@ -37,7 +37,7 @@ func defaultDir(name string, limit int64) (string, error) {
 	return stateDir()
 }
 
-// stateDir is where sessions lie on a disk.
+// stateDir is where sessions lie on disk by default.
 func stateDir() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "gprof"), nil
@@ -49,11 +49,11 @@ func stateDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "gprof"), nil
 }
 
-// SessionDirs returns the directories in which this user's sessions lie if programs
-// don't say where: what the environment names, else shared memory and the state
+// SessionDirs returns the directories in which this user's sessions lie if programs don't
+// say where: the one that the environment names, else shared memory and the state
 // directory. They need not exist.
 func SessionDirs() (dirs []string) {
-	if env, _ := readSettings(); env.Dir != "" && env.Dir != DirInMemory { // Start tells what is malformed
+	if env, _ := readSettings(); env.Dir != "" && env.Dir != DirInMemory { // Start reports malformed settings
 		return []string{env.Dir}
 	}
 	if dir := sharedDir(); dir != "" {
@@ -65,11 +65,11 @@ func SessionDirs() (dirs []string) {
 	return dirs
 }
 
-// sessionLimit is the limit of a session, 0 none.
+// sessionLimit is the limit of an existing session, 0 if there is none.
 func sessionLimit(dir string) int64 {
 	s, err := session.Read(dir)
 	if err != nil {
-		return 0 // Start finds out why
+		return 0 // Start will find out why
 	}
 	return s.Limit
 }
@@ -83,7 +83,7 @@ func limitFor(dir string) int64 {
 	return limit
 }
 
-// existing is the nearest directory above dir that exists, or dir.
+// existing is dir, or the nearest directory above it that exists.
 func existing(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
@@ -93,16 +93,16 @@ func existing(dir string) string {
 	}
 }
 
-// roundChunk makes n a size that a chunk file may have.
+// roundChunk rounds n to a size that a chunk file may have.
 func roundChunk(n int) int {
 	n = (n + rawformat.ChunkAlign - 1) / rawformat.ChunkAlign * rawformat.ChunkAlign
 	return min(max(n, rawformat.ChunkAlign), rawformat.MaxChunkFile)
 }
 
-// maxName bounds a directory's name.
+// maxName bounds a directory's name, in bytes.
 const maxName = 64
 
-// sanitize makes a name that can be a directory's.
+// sanitize makes a name fit for a directory.
 func sanitize(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c) {
@@ -115,4 +115,13 @@ func sanitize(name string) string {
 		return "unnamed"
 	}
 	return name
+}
+
+// affordable is the default limit given the memory of the cgroup.
+func affordable() int64 {
+	limit := int64(defaultLimit)
+	if memory := counters.MemoryLimit(); memory > 0 {
+		limit = min(limit, memory/memoryShare)
+	}
+	return limit
 }

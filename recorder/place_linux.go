@@ -13,7 +13,7 @@ import (
 	"gprof/chunks/folder"
 )
 
-// freeBytes is what is free where dir lies, for us; -1 unknown.
+// freeBytes is how much is free for us in the file system of dir; -1: unknown.
 func freeBytes(dir string) int64 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {
@@ -23,8 +23,8 @@ func freeBytes(dir string) int64 {
 	return int64(min(s.Bavail, math.MaxInt64/uint64(size))) * size
 }
 
-// sharedDir is our directory in shared memory. The place is open to everybody:
-// a directory that belongs to somebody else is not used.
+// sharedDir is our directory in shared memory, "" if there is none. Everybody may make
+// directories there, so one that belongs to somebody else is not used.
 func sharedDir() string {
 	for _, dir := range sharedDirs() {
 		info, err := os.Lstat(dir)
@@ -35,7 +35,7 @@ func sharedDir() string {
 	return ""
 }
 
-// sharedDirs is where our directory in shared memory may be, in order.
+// sharedDirs lists the places for our directory in shared memory, in order of preference.
 func sharedDirs() []string {
 	dir := filepath.Join(sharedMemory, "gprof")
 	return []string{dir, dir + "-" + strconv.Itoa(os.Geteuid())}
@@ -43,14 +43,14 @@ func sharedDirs() []string {
 
 func isShared(dir string) bool { return slices.Contains(sharedDirs(), dir) }
 
-// checkShared opens our directory in shared memory, which exists by now: somebody else
-// may have been quicker to make it.
+// checkShared checks our directory in shared memory, which exists by now, through an open
+// file: somebody else may have made it first.
 func checkShared(dir string) error {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // nothing was written
 	info, err := f.Stat()
 	if err == nil && !private(info) {
 		err = fmt.Errorf("%s: %w: it was made by another user just now; start again", dir, folder.ErrForeign)
@@ -58,7 +58,7 @@ func checkShared(dir string) error {
 	return err
 }
 
-// private reports whether a directory is ours alone to write.
+// private reports whether only we can write to a directory.
 func private(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.IsDir() && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0

@@ -9,7 +9,7 @@ import (
 
 func TestNoRoom(t *testing.T) {
 	clearEnvironment(t)
-	_, err := Options{Dir: "/proc/x", Service: "a"}.plan() // where nothing is free
+	_, err := Options{Dir: "/proc/x", Service: "a"}.plan() // where there is no free space
 	if !errors.Is(err, ErrNoRoom) || !strings.Contains(err.Error(), "/proc/x/a") {
 		t.Errorf("%v, want %v that names the directory", err, ErrNoRoom)
 	}

@@ -2,10 +2,10 @@
 
 package recorder
 
-// freeBytes is what is free where dir lies: unknown here.
+// freeBytes is unknown here.
 func freeBytes(string) int64 { return -1 }
 
-// sharedDir is our directory in shared memory: none here.
+// sharedDir is "": there is no shared memory here.
 func sharedDir() string { return "" }
 
 func isShared(string) bool { return false }

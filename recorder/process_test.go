@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 
 var acked = recorder.NewEvent2("acked", recorder.Int("n"), recorder.String("text"))
 
-// killedChild marks and acknowledges each marker until it is killed.
+// killedChild makes markers and acknowledges each one, until it is killed.
 func killedChild() {
 	childRecorder(recorder.Options{Dir: os.Args[1], Limit: 16 << 20})
 	var line []byte
@@ -31,8 +32,8 @@ func killedChild() {
 	}
 }
 
-// Every marker whose call has returned is found after kill -9, and at most the
-// one that was being made besides.
+// After kill -9 every marker is there whose call has returned, and at most one more, which was
+// being made.
 func TestKill(t *testing.T) {
 	for i := range 8 {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -89,7 +90,7 @@ func panickingChild() {
 	panic("on purpose")
 }
 
-// A Stop that a panic runs does not make it an end in order.
+// A Stop that runs because of a panic does not make the end an orderly one.
 func TestPanic(t *testing.T) {
 	cmd := child("panic", []string{t.TempDir()})
 	var stderr bytes.Buffer
@@ -107,7 +108,7 @@ func TestPanic(t *testing.T) {
 // parentChild starts a program that records, too.
 func parentChild() {
 	rec := childRecorder(recorder.Options{Dir: os.Args[1], Service: "parent", Limit: 2 << 20})
-	cmd := child("recorded", nil, // what the recorder put into our environment goes along
+	cmd := child("recorded", nil, // it inherits what the recorder has put into our environment
 		"GPROF_SESSION="+os.Getenv("GPROF_SESSION"), "GPROF_PARENT="+os.Getenv("GPROF_PARENT"))
 	cmd.Stdout = os.Stdout
 	if err := cmd.Run(); err != nil {
@@ -152,7 +153,7 @@ func TestChildrenKnowTheirParent(t *testing.T) {
 	}
 }
 
-// meta is the value of a key.
+// meta returns the value of a key.
 func (r *recording) meta(key string) string {
 	for _, m := range r.Meta {
 		if m.Key == key {
@@ -162,7 +163,7 @@ func (r *recording) meta(key string) string {
 	return ""
 }
 
-// resourceChild runs recorders and says what is left of them.
+// resourceChild runs recorders and prints the resources that are left.
 func resourceChild() {
 	work := func() {
 		rec, err := recorder.Start(recorder.Options{Dir: os.Args[1], Limit: 4 << 20, CPU: recorder.CPUPprof})
@@ -176,14 +177,14 @@ func resourceChild() {
 			panic(err)
 		}
 	}
-	work() // what the runtime keeps once is not ours
+	work() // so that resources which the runtime keeps from now on do not count
 	before := resources()
 	for range 5 {
 		work()
 	}
 	deadline := time.Now().Add(time.Minute)
 	for resources() != before && time.Now().Before(deadline) {
-		runtime.Gosched() // goroutines that have ended take a moment to go
+		runtime.Gosched() // ended goroutines take a moment to disappear
 	}
 	fmt.Printf("%s\n%s\n", before, resources())
 }
@@ -204,5 +205,29 @@ func TestNothingIsLeft(t *testing.T) {
 	lines := strings.Split(string(out), "\n")
 	if lines[0] != lines[1] || !strings.HasSuffix(lines[0], "mapped 0") {
 		t.Errorf("before: %s\nafter:  %s", lines[0], lines[1])
+	}
+}
+
+// A program that calls Start prints the variables of the environment, once, if GPROF_HELP asks
+// for it, even if nothing is to be recorded.
+func TestStartHelps(t *testing.T) {
+	for env, want := range map[string]int{"GPROF_HELP=1": 1, "GPROF_HELP=0": 0} {
+		var stderr strings.Builder
+		c := child("helped", nil, env, "GPROF=off")
+		c.Stderr = &stderr
+		if err := c.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(stderr.String(), "GPROF_LIMIT=SIZE"); n != want {
+			t.Errorf("%s: printed %d times, want %d:\n%s", env, n, want, stderr.String())
+		}
+	}
+}
+
+func helpedChild() {
+	for range 2 {
+		if _, err := recorder.Start(recorder.Options{}); !errors.Is(err, recorder.ErrOff) {
+			panic(err)
+		}
 	}
 }

@@ -14,26 +14,26 @@ import (
 	"gprof/rawformat"
 )
 
-// entry is what a block says.
+// entry is the content of a block.
 type entry struct {
 	kind rawformat.Kind
 	args []rawformat.Arg
-	id   uint64 // of markers: the event's
-	dur  uint64 // of intervals
+	id   uint64 // of a marker's event
+	dur  uint64 // of an interval
 	at   uint64 // ns of CLOCK_MONOTONIC
 	by   uint64 // goroutine of the context
-	what uint64 // of pauses: the scope
+	what uint64 // scope of a pause
 }
 
-// recording is what lies in an instance directory.
+// recording is the content of an instance directory.
 type recording struct {
 	*chunks.Process
 	entries []entry
-	events  map[string]uint64 // the first of that name
+	events  map[string]uint64 // id of the first event of each name
 	kinds   map[rawformat.Kind]int
 }
 
-// read reads an instance directory. Problems but those in want fail the test.
+// read reads an instance directory. Problems other than those in want fail the test.
 func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
@@ -68,8 +68,8 @@ func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 	return r
 }
 
-// toNanoseconds converts times and durations, if they are the counter's, by the
-// headers' anchors that are farthest apart. The reader of others is package decode.
+// toNanoseconds converts times and durations from ticks of the counter, if they are, by the two
+// anchors in headers that are farthest apart. Programs use package decode instead.
 func (r *recording) toNanoseconds() {
 	var first, last rawformat.Anchor
 	for _, im := range r.Chunks {
@@ -82,7 +82,7 @@ func (r *recording) toNanoseconds() {
 			}
 		}
 	}
-	if first.TSC == last.TSC { // ns, or nothing to go by
+	if first.TSC == last.TSC { // they are in ns, or there is only one anchor
 		return
 	}
 	rate := float64(last.Monotonic-first.Monotonic) / float64(last.TSC-first.TSC)
@@ -126,7 +126,7 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) 
 		case f.Type == rawformat.ArgSet:
 			e.args = c.Args(nil, "args")
 			for i := range e.args {
-				e.args[i].Text = slices.Clone(e.args[i].Text) // the reader's until Next
+				e.args[i].Text = slices.Clone(e.args[i].Text) // because it is only valid until Next
 			}
 		case f.Type == rawformat.PCs:
 			c.PCs(nil, "pcs")
@@ -154,8 +154,7 @@ func (r *recording) of(name string) (found []entry) {
 	return found
 }
 
-// definitionsOf returns the records that define an event, with its ids replaced
-// by N and C.
+// definitionsOf returns the records that define an event, with ids replaced by N and C.
 func (r *recording) definitionsOf(id uint64) (lines []string) {
 	for _, d := range r.Dicts {
 		for _, rec := range d.All(nil) {

@@ -1,10 +1,15 @@
 package recorder_test
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"runtime"
 	"runtime/pprof"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -13,7 +18,7 @@ import (
 
 var numbered = recorder.NewEvent2("numbered", recorder.Int("goroutine"), recorder.Int("n"))
 
-// markFrom has several goroutines mark n times each.
+// markFrom has several goroutines make n markers each.
 func markFrom(goroutines, n int) {
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -26,17 +31,17 @@ func markFrom(goroutines, n int) {
 	wg.Wait()
 }
 
-// lost is the number of markers that the recording says were dropped.
+// lost is how many markers were dropped, as the recording says.
 func (r *recording) lost() (n uint64) {
 	for reason, count := range r.losses() {
-		if reason != rawformat.LostDeep { // the ends of stacks are no markers
+		if reason != rawformat.LostDeep { // cut stacks are not lost markers
 			n += count
 		}
 	}
 	return n
 }
 
-// losses counts what the recording says was dropped.
+// losses reads from the recording how much was dropped, by reason.
 func (r *recording) losses() map[rawformat.LostReason]uint64 {
 	all := map[rawformat.LostReason]uint64{}
 	blocks := r.Blocks(func(chunks.Problem) {})
@@ -50,7 +55,7 @@ func (r *recording) losses() map[rawformat.LostReason]uint64 {
 	return all
 }
 
-// Nothing is lost without a count, and what a goroutine marked is in order.
+// No marker is lost without being counted, and the markers of a goroutine are in order.
 func TestConcurrentMarkers(t *testing.T) {
 	const goroutines, each = 8, 5000
 	rec := begin(t, recorder.Options{Limit: 16 << 20})
@@ -70,8 +75,8 @@ func TestConcurrentMarkers(t *testing.T) {
 	}
 }
 
-// When the ring wraps, the newest markers are there without a hole, and the ring
-// has grown to its limit.
+// When the ring wraps, the newest markers are there without a gap, and the ring has grown to its
+// limit.
 func TestWrap(t *testing.T) {
 	const limit = 1 << 20
 	rec := begin(t, recorder.Options{Limit: limit})
@@ -82,7 +87,7 @@ func TestWrap(t *testing.T) {
 			n++
 		}
 	}
-	await(t, "the ring has its size", func() bool { // as fast as the keeper can follow
+	await(t, "the ring has its size", func() bool { // no faster than the keeper can follow
 		mark(2000)
 		return rec.Stats().Held > limit*7/8
 	})
@@ -92,12 +97,12 @@ func TestWrap(t *testing.T) {
 	if len(found) == 0 || len(found) == n {
 		t.Fatalf("%d of %d markers, want the newest ones", len(found), n)
 	}
-	dropped := int(r.lost()) // the keeper may be without a processor for some time; that is counted
+	dropped := int(r.lost()) // while the keeper has no processor markers may be dropped, which is counted
 	if dropped > n/10 {
 		t.Fatalf("%d markers dropped", dropped)
 	}
-	// They come chunk by chunk; a goroutine may change its chunk. The one that it
-	// left has older markers, and is kept until it lags behind half the ring.
+	// They come chunk by chunk, and a goroutine may change its chunk. The chunk that it
+	// left has older markers, and is kept until it lags by half the ring.
 	present := make([]bool, n)
 	for _, e := range found {
 		present[e.args[1].Num] = true
@@ -115,10 +120,10 @@ func TestWrap(t *testing.T) {
 	for _, im := range r.Chunks {
 		held += int(im.Header.Commit.Offset())
 	}
-	if held < limit*2/5 { // dictionary, stack rings and open chunks count, too
+	if held < limit*2/5 { // because the dictionary, sample rings and open chunks count, too
 		t.Errorf("%d bytes are kept of a limit of %d", held, limit)
 	}
-	// An idle writer may still hold the first chunk, until the keeper comes.
+	// An idle writer may hold the first chunk until the keeper's next round.
 	if r.Exit == nil || r.Exit.Discarded == 0 || r.Exit.RangeEnd <= r.Exit.RangeStart {
 		t.Errorf("exit %+v, want chunks that were discarded", r.Exit)
 	}
@@ -155,7 +160,7 @@ func TestTracks(t *testing.T) {
 	}
 }
 
-// tracks maps markers, by event and last number, to the name of their track.
+// tracks maps markers, by event and last number, to the names of their tracks.
 func (r *recording) tracks() map[string]string {
 	names, events := map[uint64]string{0: ""}, map[uint64]string{}
 	for name, id := range r.events {
@@ -197,4 +202,77 @@ func (r *recording) tracks() map[string]string {
 		}
 	}
 	return found
+}
+
+// A program that gets more processors than it began with goes on recording, in shards that the
+// new processors share: each marker is found, or counted as lost.
+func TestGrowing(t *testing.T) {
+	const goroutines, each = 32, 2000
+	rec := begin(t, recorder.Options{Limit: 32 << 20, ChunkSize: 64 << 10})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range each {
+				numbered.Mark(g, i)
+				if i%200 == 0 { // the keeper needs time to make chunks for all of them
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	for n := 2; n <= 16; n *= 2 {
+		time.Sleep(3 * time.Millisecond)
+		runtime.GOMAXPROCS(n)
+	}
+	wg.Wait()
+	busy := int(rec.Drops().Busy)
+	r := finish(t, rec)
+	found, lost := len(r.of("numbered")), int(r.lost())
+	t.Logf("%d markers, %d lost, %d of them found no shard", found, lost, busy)
+	if found+lost != goroutines*each || busy > found/4 { // how many find no chunk depends on when the keeper runs
+		t.Errorf("%d markers found, %d lost, %d of them for want of a shard; want %d together, and a shard for most", found, lost, busy, goroutines*each)
+	}
+}
+
+// hostChild does what programs do, in many goroutines, for a while.
+func hostChild() {
+	rec := childRecorder(recorder.Options{Dir: os.Args[1], Limit: 2 << 20, CounterHz: 100})
+	end := time.Now().Add(time.Second)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			_, work := recorder.NewTrack(context.Background(), "host")
+			defer work.End()
+			for i := 0; time.Now().Before(end); i++ {
+				numbered.Mark(g, i)
+				numbered.On(work.Track).Mark(g, i)
+				span := numbered.Begin(g, i)
+				benchText.Mark(i, "text")
+				benchCall.Mark()
+				recorder.Text("note", "text")
+				span.End()
+				if g == 0 && i%1000 == 999 {
+					runtime.GOMAXPROCS(1 + i/1000%4)
+					rec.Pause()
+					rec.Resume()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := rec.Stop(); err != nil {
+		panic(err)
+	}
+}
+
+// The race detector reports nothing in a program that records. The child is built with it if
+// this package's tests are.
+func TestRaceHost(t *testing.T) {
+	cmd := child("host", []string{t.TempDir()}, "GORACE=halt_on_error=1 exitcode=66")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if out, err := cmd.Output(); err != nil || stderr.Len() > 0 {
+		t.Fatalf("%v, output %q, stderr:\n%s", err, out, strings.TrimSpace(stderr.String()))
+	}
 }

@@ -14,14 +14,14 @@ import (
 	"gprof/recorder"
 )
 
-// A thread that works, waits and works again repeats its last sample while it waits,
-// at no cost: the recording has when that began and when it ended.
+// While a thread that works, waits and works again is waiting, the recording repeats its last
+// sample with no CPU time, at the beginning and the end of the wait.
 func TestIdleThread(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	work, tid := make(chan bool), make(chan uint64, 1)
 	done := make(chan bool)
 	go func() {
-		runtime.LockOSThread() // and the thread ends with it
+		runtime.LockOSThread() // so that the thread ends with the goroutine
 		tid <- uint64(syscall.Gettid())
 		for range work {
 			burnCPU(60 * time.Millisecond)
@@ -30,7 +30,7 @@ func TestIdleThread(t *testing.T) {
 		close(done)
 	}()
 	thread := <-tid
-	last := func() (last signalSample) { // none: it weighs nothing, either
+	last := func() (last signalSample) { // the zero sample weighs nothing, either
 		for _, s := range read(t, rec.Dir(), chunks.Unproven, chunks.Stale).signalSamples(t) {
 			if s.thread == thread {
 				last = s
@@ -51,7 +51,7 @@ func TestIdleThread(t *testing.T) {
 	checkIdle(t, finish(t, rec), thread)
 }
 
-// checkIdle wants the thread to be busy, then idle, and busy again.
+// checkIdle checks that the thread is busy, then idle, then busy again.
 func checkIdle(t *testing.T, r *recording, thread uint64) {
 	t.Helper()
 	turns := ""
@@ -75,8 +75,8 @@ func checkIdle(t *testing.T, r *recording, thread uint64) {
 		}
 		last = s
 	}
-	// Each time that it is idle is told by its beginning and its end. The runtime may
-	// wake the thread meanwhile.
+	// Each idle time has a sample at its beginning and one at its end. The runtime may wake
+	// the thread in between.
 	if want := regexp.MustCompile(`^busy (idle idle )+busy `); !want.MatchString(turns) {
 		t.Errorf("the thread is %swant %s", turns, want)
 	}

@@ -31,20 +31,20 @@ import (
 	"gprof/recorder"
 )
 
-// Children that need the sampler.
+// These children need the sampler.
 var _ = func() bool {
 	children["stress"], children["taken"], children["late"], children["sampled"] = stressChild, takenChild, lateChild, sampledChild
 	return true
 }()
 
-// signalSample is one that the signal sampler took.
+// signalSample is a sample by a signal.
 type signalSample struct {
 	time, thread, goroutine uint64
 	sample
 	names []string // leaf first
 }
 
-// signalSamples are those of a recording, with their stacks. Those of weight 0 say
+// signalSamples returns the samples of a recording, with their stacks. Samples of weight 0 say
 // that a thread is idle.
 func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
 	t.Helper()
@@ -63,11 +63,11 @@ func (r *recording) signalSamples(t *testing.T) (found []signalSample) {
 	return found
 }
 
-// threadState is what busy and idle blocks build on.
+// threadState is the state that busy and idle blocks are encoded against.
 type threadState struct {
 	now, thread, track, period, goroutine uint64
 	chunk                                 *chunks.Image
-	last                                  map[uint64]signalSample // of the chunk
+	last                                  map[uint64]signalSample // in this chunk, by thread
 }
 
 // next returns the sample of a block, if it is one.
@@ -131,15 +131,14 @@ func (s *signalSample) in(function string) bool {
 	return false
 }
 
-// cpuTime is what the process has used.
+// cpuTime is the CPU time of the process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // does not fail
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// burnCPU is burn for so much CPU time of the process, however busy the machine
-// is.
+// burnCPU burns until the process has used so much CPU time, however busy the machine is.
 //
 //go:noinline
 func burnCPU(d time.Duration) (sum [32]byte) {
@@ -162,7 +161,7 @@ func burnOther(d time.Duration) (sum uint32) {
 	return sum
 }
 
-// Samples say what burnt the CPU, where, and on whose behalf.
+// Samples say which code used the CPU, in which goroutine, and on which track.
 func TestSignalSamples(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	before := cpuTime()
@@ -207,8 +206,8 @@ func TestSignalSamples(t *testing.T) {
 	}
 }
 
-// On a track the program may use labels of its own. Goroutines that are started there
-// are not on it, although they inherit labels, unless they say so.
+// On a track the program may use labels of its own. Goroutines started there inherit the labels,
+// but are not on the track unless they call NewTrack.
 func TestSamplesOfLabelled(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	ctx, work := recorder.NewTrack(context.Background(), "labelled")
@@ -240,8 +239,7 @@ func TestSamplesOfLabelled(t *testing.T) {
 	}
 }
 
-// The program is profiled by `go tool pprof` over HTTP at the same time, and both see
-// the same.
+// If `go tool pprof` profiles the program over HTTP at the same time, both find the same stacks.
 func TestSamplesBesideHTTPProfile(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	server := httptest.NewServer(http.HandlerFunc(httppprof.Profile))
@@ -256,7 +254,7 @@ func TestSamplesBesideHTTPProfile(t *testing.T) {
 	})
 	var their, our [2]int64
 	for deadline := time.Now().Add(time.Minute); their[0]+their[1] < 100 && time.Now().Before(deadline); {
-		for stack, weight := range fetchStacks(t, server.URL) { // few, on a busy machine
+		for stack, weight := range fetchStacks(t, server.URL) { // there are few on a busy machine
 			tally(&their, stack, weight)
 		}
 	}
@@ -268,17 +266,17 @@ func TestSamplesBesideHTTPProfile(t *testing.T) {
 	}
 	share := func(n [2]int64) float64 { return float64(n[0]) / float64(max(1, n[0]+n[1])) }
 	t.Logf("go tool pprof: %d and %d samples, share %.3f; ours: %d and %d, share %.3f", their[0], their[1], share(their), our[0], our[1], share(our))
-	apart := 0.25 // of some hundred samples; the other way round it would be 0.33
+	apart := 0.25 // for some hundred samples
 	if raceEnabled {
-		apart = 0.5 // the detector is C, whose callers runtime/pprof does not see
+		apart = 0.5 // the race detector is C code, whose callers runtime/pprof does not see
 	}
 	if d := share(their) - share(our); d < -apart || d > apart || our[0]+our[1] < 20 {
 		t.Errorf("go tool pprof: %v, ours: %v", their, our)
 	}
 }
 
-// fetchStacks has `go tool pprof` profile a program for a second, and returns the
-// samples of each stack: the names of its functions, a space behind each.
+// fetchStacks has `go tool pprof` profile a program for a second, and returns the samples of each
+// stack. A key is the names of the functions, with a space behind each.
 func fetchStacks(t *testing.T, url string) map[string]int64 {
 	t.Helper()
 	fetch := exec.Command("go", "tool", "pprof", "-symbolize=none", "-traces", "-sample_index=samples", "-seconds=1", url)
@@ -296,10 +294,10 @@ func fetchStacks(t *testing.T, url string) map[string]int64 {
 			words := strings.Fields(line)
 			n := len(words)
 			if n == 0 || strings.HasSuffix(words[0], ":") {
-				continue // a label
+				continue // this is a label
 			}
 			if n == 2 {
-				weight, _ = strconv.ParseInt(words[0], 10, 64) // without a number it counts for nothing
+				weight, _ = strconv.ParseInt(words[0], 10, 64) // 0 if it is no number
 			}
 			stack += words[n-1] + " "
 		}
@@ -317,14 +315,14 @@ func tally(n *[2]int64, stack string, weight int64) {
 	}
 }
 
-// stressChild has everything happen that may confuse a sampler, under short
-// periods: threads that come and go, stacks that grow, faults, other programs,
-// all signals notified, garbage collection, recorders that stop and start.
+// stressChild does everything that may confuse a sampler, while samples are taken often: threads
+// that come and go, stacks that grow, faults, other programs, notification of all signals, garbage
+// collection, recorders that stop and start.
 func stressChild() {
 	notified := make(chan os.Signal, 100)
 	signal.Notify(notified)
 	got := make(chan bool)
-	go func() { // at once: the runtime's own signals are many
+	go func() { // right away, because the runtime sends itself many signals
 		for s := range notified {
 			if s == syscall.Signal(62) {
 				close(got)
@@ -345,7 +343,7 @@ func stressChild() {
 		func() {
 			done := make(chan bool)
 			go func() {
-				runtime.LockOSThread() // the thread dies with it
+				runtime.LockOSThread() // so that the thread ends with the goroutine
 				burn(2)
 				done <- true
 			}()
@@ -377,7 +375,7 @@ func stressChild() {
 			panic(err)
 		}
 		for until := cpuTime() + 300*time.Millisecond; cpuTime() < until || samplesIn(rec.Dir()) < 10; {
-			syscall.Kill(os.Getpid(), 62) // somebody else's, by our number
+			syscall.Kill(os.Getpid(), 62) // a foreign signal with our number
 			time.Sleep(5 * time.Millisecond)
 		}
 		if err := rec.Err(); err != nil {
@@ -395,7 +393,7 @@ func stressChild() {
 	fmt.Printf("timers %d\n", bytes.Count(timers, []byte("ID:")))
 }
 
-// samplesIn is how many samples a recording that goes on has.
+// samplesIn is how many samples a running recording has.
 func samplesIn(dir string) (n int) {
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
@@ -452,7 +450,7 @@ func TestSamplerStress(t *testing.T) {
 	}
 }
 
-// takenChild ignores the signals that a sampler could use.
+// takenChild ignores all signals that a sampler could use.
 func takenChild() {
 	for s := 50; s <= 62; s++ {
 		signal.Ignore(syscall.Signal(s))
@@ -463,8 +461,8 @@ func takenChild() {
 	}
 }
 
-// A sampler that finds its signals taken says so, and windows take its place
-// where that was asked for.
+// If all signals are taken the recording says so, and CPU samples come from windows if the
+// options allow that.
 func TestSignalTaken(t *testing.T) {
 	out, err := child("taken", []string{t.TempDir()}).Output()
 	if err != nil {
@@ -477,7 +475,7 @@ func TestSignalTaken(t *testing.T) {
 	}
 }
 
-// lateChild takes the signal away from a sampler that runs.
+// lateChild takes the signal away from a running sampler.
 func lateChild() {
 	rec := childRecorder(recorder.Options{Dir: os.Args[1], CounterHz: -1})
 	signal.Ignore(syscall.Signal(62))
@@ -504,7 +502,7 @@ func TestSignalTakenLater(t *testing.T) {
 	}
 }
 
-// A rate that the kernel's tick does not give is clipped, and meta names both.
+// A rate above the kernel's tick is clipped, and meta names both rates.
 func TestSampleRateIsClipped(t *testing.T) {
 	r := finish(t, begin(t, recorder.Options{SampleHz: 10000}))
 	if test := r.meta("self-test.cpu"); !strings.Contains(test, "asked 10000 Hz, tick gives ") {
@@ -528,11 +526,11 @@ func sampledChild() {
 	select {}
 }
 
-// Whenever a process is killed, each sample that it took is there once: in a
-// chunk, or still in its thread's ring.
+// Whenever a process is killed, each sample that it took is there once: in a chunk, or still in
+// its thread's ring.
 func TestSamplesSurviveKill(t *testing.T) {
 	undrained := 0
-	for i := 0; i < 6 || undrained == 0 && i < 60; i++ { // a machine that is busy may kill when all is drained
+	for i := 0; i < 6 || undrained == 0 && i < 60; i++ { // on a busy machine all rings may be drained when the process is killed
 		cmd := child("sampled", []string{t.TempDir()})
 		out, _ := cmd.StdoutPipe()
 		if err := cmd.Start(); err != nil {
@@ -542,7 +540,7 @@ func TestSamplesSurviveKill(t *testing.T) {
 		n, _ := out.Read(b[:])
 		dir := strings.TrimSpace(string(b[:n]))
 		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindBusy] > 2 })
-		time.Sleep(time.Duration(i%6) * 17 * time.Millisecond) // to be killed at any moment of a round
+		time.Sleep(time.Duration(i%6) * 17 * time.Millisecond) // so that it is killed at any moment of a round
 		cmd.Process.Kill()
 		cmd.Wait()
 		undrained += checkSampled(t, dir)
@@ -553,8 +551,8 @@ func TestSamplesSurviveKill(t *testing.T) {
 	}
 }
 
-// checkSampled returns how many samples were in rings. Time rises from one of a
-// thread to its next, and none is there twice.
+// checkSampled returns how many samples were in rings. It checks that times rise within each
+// thread, and that no sample is there twice.
 func checkSampled(t *testing.T, dir string) (undrained int) {
 	t.Helper()
 	r := read(t, dir, chunks.Unproven)
@@ -576,9 +574,8 @@ func checkSampled(t *testing.T, dir string) (undrained int) {
 	return undrained
 }
 
-// C code has no frame pointers, and its threads have no goroutine; neither
-// matters. The program is position independent, too, so that addresses in its file
-// and in memory differ.
+// C code without frame pointers, and threads of C without goroutines, are sampled. The program is
+// also position independent, so that addresses in its file and in memory differ.
 func TestSamplesOfC(t *testing.T) {
 	program := t.TempDir() + "/cgo"
 	if out, err := exec.Command("go", "build", "-buildmode=pie", "-o", program, "./testdata/cgo").CombinedOutput(); err != nil {

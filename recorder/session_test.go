@@ -49,8 +49,8 @@ func TestSessionPause(t *testing.T) {
 	}
 }
 
-// What was recorded before a stop is whole and readable while the session is
-// stopped, takes no room besides, and is still there after start.
+// Data recorded before a stop is whole and readable while the session is stopped, takes no
+// additional room, and is still there after a start.
 func TestSessionStop(t *testing.T) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
@@ -94,7 +94,7 @@ func TestSessionStop(t *testing.T) {
 	}
 }
 
-// The CPU sampler's last window doesn't displace what was recorded.
+// The CPU sampler's last window does not displace older data.
 func TestSessionStopsTheSampler(t *testing.T) {
 	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
 	for range 1000 {
@@ -113,7 +113,7 @@ func TestSessionStopsTheSampler(t *testing.T) {
 	}
 }
 
-// The session has one limit: who states one sets it, others take what is there.
+// The session has one limit: a process that states one sets it, and others take it over.
 func TestSessionLimit(t *testing.T) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
@@ -139,8 +139,8 @@ func TestSessionLimit(t *testing.T) {
 	limit(5 << 20)
 }
 
-// A process for which the session has no room records nothing and says so; the
-// others go on, and when one of them is gone there is room.
+// A process for which the session has no room records nothing and says so. The others go on, and
+// when one of them has ended there is room.
 func TestCrowdedSession(t *testing.T) {
 	dir := t.TempDir()
 	session := filepath.Join(dir, "s")
@@ -166,7 +166,7 @@ func TestCrowdedSession(t *testing.T) {
 	}
 }
 
-// A control page that can't be used keeps nobody from recording.
+// If the control page can't be used, processes record alone.
 func TestAlone(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },

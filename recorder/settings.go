@@ -15,9 +15,9 @@ import (
 	"gprof/rawformat"
 )
 
-// Names of the environment that other programs of ours set.
+// Variables of the environment that other programs of this project set.
 const (
-	EnvSwitch  = "GPROF" // "on" makes package auto record, "off" keeps Start from it
+	EnvSwitch  = "GPROF" // "on" makes package auto record, "off" keeps Start from recording
 	EnvSession = "GPROF_SESSION"
 	EnvDir     = "GPROF_DIR"
 	EnvLimit   = "GPROF_LIMIT"
@@ -25,17 +25,17 @@ const (
 	EnvHelp    = "GPROF_HELP"
 )
 
-// settings is what the environment says.
+// settings are the settings of the environment.
 type settings struct {
 	Options
 	session string
 	parent  uint64
 	off     bool
-	ignored []string // what is malformed and not ours to refuse
+	ignored []string // malformed parts of variables that are not ours, and so no error
 }
 
-// environmentTable drives reading and help. Later lines add to earlier ones or
-// replace them.
+// environmentTable drives reading and help. Later lines add to earlier ones or override
+// them.
 var environmentTable = []struct {
 	name, value, help string
 	set               func(*settings, string) error
@@ -66,8 +66,8 @@ var environmentTable = []struct {
 	{EnvHelp, "1", "programs that embed the recorder print this list when they start it", func(*settings, string) error { return nil }},
 }
 
-// readSettings reads the environment. An empty value counts as none. The error
-// is of the first variable that is malformed; the others are read all the same.
+// readSettings reads the environment. An empty variable counts as not set. The error is
+// that of the first malformed variable; the others are read nevertheless.
 func readSettings() (s *settings, first error) {
 	s = &settings{}
 	for _, e := range environmentTable {
@@ -85,18 +85,18 @@ func readSettings() (s *settings, first error) {
 // helped is true once the list was printed.
 var helped atomic.Bool
 
-// Help writes what can be set in the environment if GPROF_HELP asks for it, once in a
-// process. [Start] and package auto call it; it tells that the program embeds the
-// recorder, also where it records nothing.
+// Help writes the list of environment variables if GPROF_HELP asks for it, once per
+// process. [Start] and package auto call it, even if nothing is to be recorded, so the list
+// also shows that a program embeds the recorder.
 func Help(w io.Writer) {
-	if on, _ := ParseSwitch(os.Getenv(EnvHelp)); !on || helped.Swap(true) { // help isn't worth an error
+	if on, _ := ParseSwitch(os.Getenv(EnvHelp)); !on || helped.Swap(true) { // a malformed value is ignored
 		return
 	}
 	fmt.Fprintln(w, "gprof: what can be set in the environment:")
-	Settings(w) // if w is gone, so is whoever asked
+	Settings(w) // nobody would read an error
 }
 
-// Settings writes the list of what can be set in the environment.
+// Settings writes the list of environment variables that the recorder reads.
 func Settings(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range environmentTable {
@@ -111,8 +111,8 @@ func (s *settings) setSwitch(v string) error {
 	return err
 }
 
-// ParseSwitch reads "on" or "off", or what else is used for them; an empty text
-// is off.
+// ParseSwitch reads on, 1, true or yes, and off, 0, false or no, in any case. An empty text
+// is off. The error names no variable.
 func ParseSwitch(v string) (on bool, err error) {
 	switch strings.ToLower(v) {
 	case "on", "1", "true", "yes":
@@ -129,7 +129,7 @@ func (s *settings) setKeep(v string) error {
 		return errors.New("want a duration such as 60s or 5m, or 0")
 	}
 	if s.Keep = d; d == 0 {
-		s.Keep = -1 // the zero value of Options leaves it open
+		s.Keep = -1 // 0 in Options would mean the default
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (s *settings) setTrace(v string) error {
 	return nil
 }
 
-// splitList splits at commas; blanks around what is between don't count.
+// splitList splits a list at commas and trims blanks.
 func splitList(v string) (list []string) {
 	for one := range strings.SplitSeq(v, ",") {
 		if one = strings.TrimSpace(one); one != "" {
@@ -209,8 +209,8 @@ func splitList(v string) (list []string) {
 
 func (s *settings) setService(v string) error { s.Service = v; return nil }
 
-// setResource reads OpenTelemetry's list, whose values are percent-encoded. The
-// variable is not ours: pairs that are malformed are passed over.
+// setResource reads OpenTelemetry's list, whose values are percent-encoded. The variable is
+// not ours, so malformed pairs are skipped.
 func (s *settings) setResource(v string) error {
 	for pair := range strings.SplitSeq(v, ",") {
 		if err := s.setAttr(pair); err != nil {
@@ -232,7 +232,7 @@ func (s *settings) setAttrs(v string) error {
 	return nil
 }
 
-// setAttr reads a pair; one of blanks only is none.
+// setAttr reads a pair; blanks only are no pair.
 func (s *settings) setAttr(pair string) error {
 	if strings.TrimSpace(pair) == "" {
 		return nil
@@ -252,15 +252,15 @@ func (s *settings) setAttr(pair string) error {
 	return nil
 }
 
-// setParent reads the instance; what follows a colon is for later versions.
+// setParent reads the instance. Later versions may put more behind a colon.
 func (s *settings) setParent(v string) (err error) {
 	v, _, _ = strings.Cut(v, ":")
 	s.parent, err = strconv.ParseUint(v, 16, 64)
 	return err
 }
 
-// ParseSize reads a number of bytes: digits, and a unit of K, M or G, also as
-// KB or KiB, in any case. All are powers of 1,024.
+// ParseSize reads a number of bytes: digits and an optional unit K, M or G, also written as
+// KB or KiB, in any case. Units are powers of 1,024.
 func ParseSize(s string) (int64, error) {
 	unit := strings.TrimLeft(s, "0123456789")
 	n, err := strconv.ParseInt(strings.TrimSuffix(s, unit), 10, 64)
@@ -276,8 +276,8 @@ func ParseSize(s string) (int64, error) {
 
 // environment is what the recorder tells the processes that this one starts.
 type environment struct {
-	parent uint64 // of this process
-	before map[string]*string
+	parent uint64             // instance of this process' parent
+	before map[string]*string // the previous values; nil: not set
 }
 
 // export puts session and instance into the environment.
@@ -290,11 +290,11 @@ func (e *environment) export(session string, instance, parent uint64) {
 		} else {
 			e.before[name] = nil
 		}
-		os.Setenv(name, value) // fails for malformed names only
+		os.Setenv(name, value) // it fails for malformed names only
 	}
 }
 
-// restore takes them out again.
+// restore restores the previous values.
 func (e *environment) restore() {
 	for name, old := range e.before {
 		if old == nil {

@@ -13,7 +13,7 @@ import (
 func TestParseSize(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want int64 // -1: refused
+		want int64 // -1: it is an error
 	}{
 		{"0", 0}, {"4096", 4096}, {"1k", 1024}, {"2KB", 2048}, {"3KiB", 3072}, {"64MiB", 64 << 20}, {"10M", 10 << 20}, {"1g", 1 << 30}, {"5b", 5},
 		{"", -1}, {"M", -1}, {"-1", -1}, {"1T", -1}, {"1.5M", -1}, {"1 M", -1}, {"99999999999G", -1},
@@ -28,7 +28,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// clearEnvironment keeps the settings of whoever runs the tests out.
+// clearEnvironment removes the recorder's variables from the environment of the tests.
 func clearEnvironment(t *testing.T) {
 	for _, e := range environmentTable {
 		t.Setenv(e.name, "")
@@ -130,7 +130,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Where a session lies is known even when Start would refuse the settings.
+// Options.Session returns the directory even if Start would refuse the settings.
 func TestSessionOfMalformedSettings(t *testing.T) {
 	clearEnvironment(t)
 	t.Setenv("GPROF_CHUNK", "nonsense")
@@ -160,6 +160,38 @@ func TestSanitize(t *testing.T) {
 	} {
 		if got := sanitize(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestTrackFilter(t *testing.T) {
+	for _, tt := range []struct{ filter, name, want string }{
+		{"", "a", "yes"},
+		{"a", "a", "yes"}, {"a", "b", "no"}, {"a", "ab", "no"},
+		{"-a", "a", "no"}, {"-a", "b", "yes"},
+		{"work*", "worker 3", "yes"}, {"*3", "worker 3", "yes"}, {"w*er*3", "worker 3", "yes"}, {"w*er*4", "worker 3", "no"}, {"w*er", "worker 3", "no"}, {"*er", "worker", "yes"}, {"*", "", "yes"}, {"a*a", "a", "no"},
+		{"**", "a", "yes"}, {"*or*or*", "or", "no"}, {"*or*or*", "or or", "yes"},
+		{"work*,-worker 3", "worker 3", "no"}, {"work*,-worker 3", "worker 4", "yes"}, {"work*,-worker 3", "else", "no"},
+		{"-*,a", "a", "yes"}, {"-*,a", "b", "no"},
+	} {
+		filter := trackFilter(splitList(tt.filter))
+		if got := filter.wants(tt.name); got != (tt.want == "yes") {
+			t.Errorf("filter %s, track %q: %v", tt.filter, tt.name, got)
+		}
+	}
+}
+
+func TestParseFeatures(t *testing.T) {
+	only, without, err := ParseFeatures(" samples,heap , -waits,")
+	if err != nil || only != FeatureSamples|FeatureHeap || without != FeatureWaits {
+		t.Errorf("%v, %v, %v", only, without, err)
+	}
+	if again, _, err := ParseFeatures(only.String()); err != nil || again != only {
+		t.Errorf("%s means %v, %v", only, again, err)
+	}
+	for _, list := range []string{"sample", "-", "samples;heap", "--heap"} {
+		if _, _, err := ParseFeatures(list); err == nil || !strings.Contains(err.Error(), "markers, stacks") {
+			t.Errorf("%s: %v", list, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"gprof/recorder"
 )
 
-// silentChild marks as often as it is told.
+// silentChild makes as many markers as it is told.
 func silentChild() {
 	n, err := strconv.Atoi(os.Args[2])
 	if err != nil {
@@ -29,11 +29,11 @@ func silentChild() {
 	rec.Stop()
 }
 
-// A marker makes no system call: the number of calls does not grow with that
-// of markers, of which ten times as many fill the ring over and over. What runtime
-// and keeper do for themselves is allowed for: a call for a hundred markers, and
-// a thousand in each second, of which there are many where the machine is busy. With a
-// call for each marker a second would see some ten thousand.
+// A marker makes no system call: with ten times as many markers, which fill the ring over and
+// over, there are not ten times as many calls. The runtime and the keeper make calls of their own.
+// They may make one for a hundred markers, and a thousand in a second, because the test takes
+// many seconds on a busy machine. With a call for each marker a second would have some ten
+// thousand.
 func TestNoSystemCallPerMarker(t *testing.T) {
 	begun := time.Now()
 	few, many := systemCalls(t, 50_000), systemCalls(t, 500_000)
@@ -97,9 +97,8 @@ func TestMarkersDoNotAllocate(t *testing.T) {
 	}
 }
 
-// leastAllocs is how often f allocates. All that the process allocates meanwhile is
-// counted, so the least of some rounds counts: the recorder's own goroutines work
-// now and then.
+// leastAllocs is how often f allocates. It counts allocations of the whole process, in which the
+// recorder's own goroutines work now and then, so it returns the minimum of some rounds.
 func leastAllocs(f func()) float64 {
 	least := testing.AllocsPerRun(1000, f)
 	for i := 0; i < 20 && least > 0; i++ {

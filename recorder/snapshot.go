@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -13,16 +14,14 @@ import (
 // ErrStopped means that the recorder has been stopped, or never started.
 var ErrStopped = keeper.ErrStopped
 
-// Snapshot copies what was recorded in the last so many seconds into a directory of
-// its own within dir, which it makes, and returns its path; 0 or less is all that
-// is kept. Recording goes on meanwhile. A program calls it when something happens
-// that is worth to be looked at later: what a ring has kept of it is soon
-// discarded. The snapshot is a session like any other, and nobody's limit counts
-// it: whoever takes snapshots removes them.
+// Snapshot copies what was recorded in the time last before now, or everything if last is 0
+// or less, into a new directory in dir, and returns its path. Recording goes on meanwhile.
+// It is for programs to call when something happens that is worth looking at later, because
+// the ring will soon discard it. The snapshot is a session like any other and counts
+// against no limit; the caller removes it.
 //
-// It reads and writes as much as was recorded in that time, in whole chunks, and
-// waits for no writer. The error is the disk's or [ErrStopped]; then nothing is
-// left behind.
+// Snapshot reads and writes whole chunks, as many as were recorded in that time, and waits
+// for no writer. The error is the disk's or [ErrStopped]; then nothing is left behind.
 func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err error) {
 	if r == nil {
 		return "", ErrStopped
@@ -43,4 +42,17 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 		return "", err
 	}
 	return path, nil
+}
+
+// dump copies the recording, when it is over, into [Options.Dump], to the session of the
+// same name there. The copy is complete, or there is none.
+func (r *Recorder) dump() error {
+	if r.dumpDir == "" {
+		return nil
+	}
+	to := filepath.Join(r.dumpDir, filepath.Base(r.session), instanceName(r.rec.Instance()))
+	if err := chunks.CopySince(r.files, to, 0); err != nil {
+		return fmt.Errorf("dump: %w", err)
+	}
+	return nil
 }

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/rawformat"
 	"gprof/recorder"
 )
 
-// Snapshots are taken while recording goes on. Each holds all that was marked in
-// the time that was asked for, and what was marked long before is not copied.
+// Snapshots are taken while recording goes on. Each has all markers of the time that was asked
+// for, and does not have markers from long before.
 func TestSnapshot(t *testing.T) {
 	rec := begin(t, recorder.Options{Limit: 4 << 20, ChunkSize: 64 << 10})
 	to := filepath.Join(t.TempDir(), "snapshots")
@@ -26,7 +27,7 @@ func TestSnapshot(t *testing.T) {
 				return
 			default:
 				recorder.Text("noise", "while snapshots are taken")
-				time.Sleep(10 * time.Microsecond) // the ring is small: what a snapshot wants must still be there
+				time.Sleep(10 * time.Microsecond) // the ring is small, and must still hold what the snapshot asks for
 			}
 		}
 	}()
@@ -90,5 +91,37 @@ func TestSnapshotErrors(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Stop copies the recording, including how it ended.
+func TestDump(t *testing.T) {
+	to := t.TempDir()
+	rec := begin(t, recorder.Options{Service: "dumped", Dump: to})
+	for n := range 1000 {
+		acked.Mark(n, "abc")
+	}
+	want := finish(t, rec)
+	got := read(t, filepath.Join(to, "dumped", filepath.Base(rec.Dir())))
+	if n := len(got.of("acked")); n != 1000 || len(got.entries) != len(want.entries) {
+		t.Errorf("%d markers, %d of %d entries", n, len(got.entries), len(want.entries))
+	}
+	if got.Exit == nil || got.Exit.Reason != rawformat.ExitStopped || got.meta(rawformat.MetaService) != "dumped" {
+		t.Errorf("exit %+v, service %q", got.Exit, got.meta(rawformat.MetaService))
+	}
+}
+
+// If the copy can't be made Stop returns the error, and all else works.
+func TestDumpFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec := begin(t, recorder.Options{Dump: file})
+	if err := rec.Stop(); err == nil {
+		t.Error("no error")
+	}
+	if r := read(t, rec.Dir()); r.Exit == nil {
+		t.Error("the recording has no end")
 	}
 }

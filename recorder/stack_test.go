@@ -21,7 +21,7 @@ var (
 //go:noinline
 func outer(n int) { inner(n) }
 
-func inner(n int) { // is inlined into outer
+func inner(n int) { // it is inlined into outer
 	stacked.Mark(n)
 	stacked2.Mark(n, "")
 	span := stacked3.Begin()
@@ -32,8 +32,8 @@ func inner(n int) { // is inlined into outer
 	spanN.End()
 }
 
-// A stack's first marker has its pcs, later ones an id; both lead to the same
-// frames, which begin at the caller of Mark.
+// The first marker with a stack has its pcs, later ones have its id. Both lead to the same frames,
+// the innermost of which is the caller of Mark.
 func TestStacks(t *testing.T) {
 	rec := begin(t, recorder.Options{})
 	outer(1)
@@ -66,9 +66,9 @@ func markBelow(calls int) {
 	stacked.Mark(1)
 }
 
-// A marker with more callers than are recorded is there, and its stack is counted as cut.
+// A marker with more callers than are recorded is recorded, and its stack is counted as cut.
 func TestDeepMarkers(t *testing.T) {
-	rec := begin(t, recorder.Options{CPU: recorder.CPUOff, HeapEvery: -1}) // what allocates may be deep, too
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff, HeapEvery: -1}) // heap samples may have deep stacks, too
 	markBelow(3)
 	if n := rec.Drops().Deep; n != 0 {
 		t.Errorf("%d stacks of few calls are cut", n)
@@ -87,8 +87,7 @@ func asks() recorder.Stack { return recorder.CaptureStack() }
 
 var answered = recorder.NewEvent1("answered", recorder.Int("n"))
 
-// A marker may have a stack that was captured before, whether its event has stacks
-// or not.
+// A marker may have a stack that was captured before, whether its event records stacks or not.
 func TestGivenStacks(t *testing.T) {
 	if s := asks(); !reflect.ValueOf(s).IsZero() {
 		t.Errorf("captured while nothing is recorded: %+v", s)
@@ -99,14 +98,14 @@ func TestGivenStacks(t *testing.T) {
 	stacked.From(s).Mark(1)
 	span := stackedN.From(s).Begin(recorder.V(1))
 	span.End()
-	answered.From(recorder.Stack{}).Mark(1) // has none
+	answered.From(recorder.Stack{}).Mark(1) // it has no stack
 	await(t, "the stack has an id", func() bool {
 		answered.From(s).Mark(2)
 		live := read(t, rec.Dir(), chunks.Unproven)
 		return slices.ContainsFunc(live.markerStacks(), func(s markerStack) bool { return s.form == "id" })
 	})
 	r := finish(t, rec)
-	answered.From(s).Mark(1) // nothing is recorded
+	answered.From(s).Mark(1) // this is not recorded
 	dict := r.stackDict(t)
 	stacks := r.markerStacks()
 	if len(stacks) < 4 {
@@ -120,7 +119,7 @@ func TestGivenStacks(t *testing.T) {
 	}
 }
 
-// markerStack is the stack of a marker: an id of the dictionary, or pcs.
+// markerStack is the stack of a marker: an id in the dictionary, or pcs.
 type markerStack struct {
 	form string
 	id   uint64
@@ -147,7 +146,7 @@ func (r *recording) markerStacks() (found []markerStack) {
 	return found
 }
 
-// stackDict is what stacks need of a dictionary.
+// stackDict is the part of a dictionary that stacks need.
 type stackDict struct {
 	strings map[uint64]string
 	modules map[uint64]uint64 // start
@@ -183,7 +182,7 @@ func (r *recording) stackDict(t *testing.T) *stackDict {
 				d.symbols[frame[id]] = append(d.symbols[frame[id]], d.strings[c.Uint("function")])
 			case rawformat.KindDefLabel:
 				c.Uint("category")
-				frame[id] = 1<<63 | id // no pc is
+				frame[id] = 1<<63 | id // no pc has that bit
 				d.frames[id] = frame[id]
 				d.symbols[frame[id]] = []string{"label " + string(c.Text("name"))}
 			case rawformat.KindDefStack:
@@ -194,7 +193,7 @@ func (r *recording) stackDict(t *testing.T) *stackDict {
 	return d
 }
 
-// names are the functions of a stack, leaf first.
+// names returns the functions of a stack, leaf first.
 func (d *stackDict) names(t *testing.T, s markerStack) (names []string) {
 	t.Helper()
 	pcs := s.pcs

@@ -1,10 +1,13 @@
 package recorder
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"sync/atomic"
 
 	"gprof/chunks"
 	"gprof/chunks/mapping"
@@ -13,14 +16,14 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// open sets a recording up, in the order in which the parts need each other:
+// open sets up a recording, in the order in which the parts need each other:
 //
 //  1. Settings and sizes.
 //  2. Directory and lock, dictionary, ring, CPU sampler, meta.
 //  3. The definitions; from here on markers are recorded.
 //  4. The goroutines of the keeper.
 //
-// If a step fails the directory is removed.
+// If a step fails it removes the directory.
 func open(o Options) (*Recorder, error) {
 	p, err := o.plan()
 	if err != nil {
@@ -44,7 +47,7 @@ func open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// keeping is what the keeper is to do.
+// keeping is the configuration of the keeper.
 func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 	c := keeper.Config{
 		Recording: r.rec, Files: r.files, Session: p.session, Limit: p.Limit, Asked: p.asked, Keep: p.Keep, ChunkSize: p.ChunkSize, Faults: faults,
@@ -68,7 +71,7 @@ func newInstance() uint64 {
 
 func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }
 
-// create makes what lies in the directory.
+// create makes the directory and the files in it.
 func (r *Recorder) create(p *plan) error {
 	if err := r.makeDir(p); err != nil {
 		return err
@@ -94,4 +97,92 @@ func (r *Recorder) begin() error {
 func (r *Recorder) abandon() error {
 	err := r.keeper.Abandon()
 	return errors.Join(err, r.erase(), r.quitSession())
+}
+
+// Start begins to record. Options that o leaves open come from the environment, see
+// [Settings], or have defaults. After an error nothing records, and the program should go
+// on: every method works on the nil Recorder that is returned.
+//
+// The error is [ErrRunning]; [ErrOff]; [ErrNoRoom]; [ErrSmall], also if the session has too
+// many processes for its limit; [session.ErrSlots] if the session has as many processes as
+// it can have; [folder.ErrForeign] if somebody else could change what is recorded there; an
+// error that names a malformed setting; or the file system's.
+//
+// If package auto has started a recorder, the first call of Start returns that one, which
+// goes on with the settings of the environment; o is ignored.
+func Start(o Options) (*Recorder, error) {
+	Help(os.Stderr)
+	if !claimed.CompareAndSwap(false, true) {
+		if r := takeOver(); r != nil {
+			return r, nil
+		}
+		return nil, ErrRunning
+	}
+	var r *Recorder
+	err := shard.Guard(func() (err error) {
+		r, err = open(o)
+		return err
+	})
+	if err != nil {
+		claimed.Store(false)
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
+	return r, nil
+}
+
+// automatic is the recorder that package auto started, until the program takes it over.
+var automatic atomic.Pointer[Recorder]
+
+// StartAutomatic is for package auto: it is Start with the settings of the environment. The
+// program's own Start takes the recorder over.
+func StartAutomatic() (*Recorder, error) {
+	r, err := Start(Options{})
+	automatic.Store(r)
+	return r, err
+}
+
+// takeOver returns the recorder that package auto started, if it runs and the program has
+// not taken it over yet, else nil.
+func takeOver() *Recorder {
+	r := automatic.Load()
+	if r == nil || running.Load() != r || !automatic.CompareAndSwap(r, nil) {
+		return nil
+	}
+	return r
+}
+
+// StartEarly is for package early: from now on markers are kept in memory, up to 256 KiB of
+// them, until Start takes them over. It does nothing if a recorder has been started, or if
+// GPROF=off says that none will be.
+func StartEarly() {
+	if on, err := ParseSwitch(os.Getenv(EnvSwitch)); err == nil && !on && os.Getenv(EnvSwitch) != "" {
+		return
+	}
+	if !claimed.CompareAndSwap(false, true) {
+		return
+	}
+	defer claimed.Store(false)
+	shard.OpenEarly(newInstance())
+}
+
+// chooseCPU decides how CPU samples are taken, and notes the reason for meta.
+func (r *Recorder) chooseCPU(p *plan) {
+	if p.CPU == CPUSignal || p.CPU == CPUAny {
+		about, err := r.keeper.SampleBySignal(p.SampleHz, p.StackDepth)
+		if err == nil {
+			r.cpu, r.cpuTest = CPUSignal, about
+			return
+		}
+		r.cpu = CPUOff
+		if p.CPU == CPUAny {
+			r.cpu = CPUPprof
+		}
+		r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, err)
+	} else {
+		r.cpu = p.CPU
+	}
+	r.keeper.SetSampling(r.cpu == CPUPprof, cmp.Or(r.cpuTest, r.cpu.String()))
+	if r.cpu == CPUOff {
+		r.features &^= FeatureSamples
+	}
 }

@@ -7,25 +7,25 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Stats is how a recording is doing.
+// Stats says how a recording is doing.
 type Stats struct {
-	Recording bool          // false: paused, or it has ended; what is recorded Options.Features says
-	Reach     time.Duration // how far what is kept goes back
-	Begin     uint64        // the index of the first byte that is kept; it counts from 1
-	End       uint64        // the index behind the last chunk that was handed out
-	Held      int64         // bytes of this process' files; new definitions may pass the limit until the keeper's next round
+	Recording bool          // false: it is paused, or has ended; Options.Features says what is recorded
+	Reach     time.Duration // how far back the recording goes
+	Begin     uint64        // index of the first byte that is kept; indexes count from 1
+	End       uint64        // index behind the last chunk that was handed out
+	Held      int64         // bytes of this process' files; new definitions may exceed the limit for a tenth of a second
 	Limit     int64         // bytes that all processes of the session may hold
-	Discarded uint32        // chunks that made way for others, ever
-	Drops     Drops         // what never was recorded
+	Discarded uint32        // how many chunks were discarded to make room, ever
+	Drops     Drops         // what was not recorded
 	Sampler   string        // how CPU samples are taken, or why they are not; as in meta
 	Hook      Hook          // calls of Options.AfterRound
-	Trouble   error         // of the last two seconds: the disk is full, say, or the directory was removed; recording goes on as far as it can
-	Err       error         // what ended the recording before Stop, see [Recorder.Err]
+	Trouble   error         // an error of the last two seconds, such as a full disk or a removed directory; recording goes on as far as it can
+	Err       error         // the error that ended the recording before Stop, see [Recorder.Err]
 }
 
-// Stats tells how the recording is doing; for nil the zero Stats. It allocates
-// nothing, takes no lock, and costs some dozens of loads: it can be asked with
-// each scrape of metrics.
+// Stats returns how the recording is doing; the zero Stats for nil. It allocates nothing,
+// takes no lock and costs some dozens of loads, so it can be called at every scrape of
+// metrics.
 func (r *Recorder) Stats() Stats {
 	if r == nil {
 		return Stats{}
@@ -40,30 +40,30 @@ func (r *Recorder) Stats() Stats {
 	return s
 }
 
-// Hook is how often Options.AfterRound was called.
+// Hook counts calls of Options.AfterRound.
 type Hook struct {
 	Called   uint64
-	Missed   uint64 // rounds at whose end it was still busy with one before
-	Panicked uint64 // of the calls
+	Missed   uint64 // rounds that ended while it was still busy
+	Panicked uint64 // calls that panicked
 }
 
-// Drops counts what was dropped since the recorder was started, by reason. What
-// was dropped is counted before the marker's call returns.
+// Drops counts what was dropped since the recorder was started, by reason. A marker that is
+// dropped is counted before its call returns.
 type Drops struct {
 	NoChunk    uint64 // no chunk was free
 	Busy       uint64 // all writers were taken
 	TooBig     uint64 // larger than a block may be
 	Dictionary uint64 // the dictionary was full, or could not be written
 	Samples    uint64 // CPU samples that could not be taken or stored
-	Labels     uint64 // label frames of goroutines for which there was no room
-	Cut        uint64 // files that somebody else cut short while they were written; what was in them is not counted
-	Deep       uint64 // stacks that are cut, see Options.StackDepth
+	Labels     uint64 // label frames for which there was no room
+	Cut        uint64 // files that somebody cut short while they were written; their contents are not counted
+	Deep       uint64 // stacks that were cut, see Options.StackDepth
 }
 
 // Markers is how many markers were dropped.
 func (d Drops) Markers() uint64 { return d.NoChunk + d.Busy + d.TooBig + d.Dictionary }
 
-// Drops is what was dropped until now; nothing for nil. It costs some loads.
+// Drops returns what was dropped so far; the zero Drops for nil. It costs some loads.
 func (r *Recorder) Drops() Drops {
 	if r == nil {
 		return Drops{}

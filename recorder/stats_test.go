@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func TestStats(t *testing.T) {
 	}
 	before := time.Now()
 	rec := begin(t, recorder.Options{Limit: 1 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff})
-	waitFor(t, "the ring to turn", func() bool { // an idle writer has the first chunk until the keeper comes
+	waitFor(t, "the ring to turn", func() bool { // an idle writer has the first chunk until the keeper's next round
 		for n := range 200_000 {
 			acked.Mark(n, "abc")
 		}
@@ -47,11 +48,10 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// A directory that somebody removes is no recording any more, which Stats says; the
-// program goes on.
+// If somebody removes the directory Stats says so, and the program goes on.
 func TestDirectoryRemoved(t *testing.T) {
 	rec := begin(t, recorder.Options{CPU: recorder.CPUOff})
-	waitFor(t, "the directory is removed", func() bool { return os.RemoveAll(rec.Dir()) == nil }) // the recorder makes files meanwhile
+	waitFor(t, "the directory is removed", func() bool { return os.RemoveAll(rec.Dir()) == nil }) // the recorder may make files meanwhile
 	waitFor(t, "trouble", func() bool {
 		acked.Mark(1, "abc")
 		err := rec.Stats().Trouble
@@ -62,7 +62,7 @@ func TestDirectoryRemoved(t *testing.T) {
 	}
 }
 
-// waitFor waits until something is so.
+// waitFor waits until so returns true.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
@@ -70,4 +70,34 @@ func waitFor(t *testing.T, what string, so func() bool) {
 			t.Fatalf("%s: not within a minute", what)
 		}
 	}
+}
+
+// The program's function is called after rounds, even after it has panicked.
+func TestAfterRound(t *testing.T) {
+	var calls atomic.Int64
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff, AfterRound: func(s recorder.Stats) {
+		if !s.Recording {
+			t.Error("called while nothing is recorded")
+		}
+		if calls.Add(1) == 2 {
+			panic("the program's own")
+		}
+	}})
+	waitFor(t, "calls after the panic", func() bool { return calls.Load() > 3 })
+	if s := rec.Stats(); s.Hook.Panicked != 1 || s.Hook.Called < 4 || s.Err != nil {
+		t.Errorf("%+v", s)
+	}
+	finish(t, rec)
+}
+
+// A function that does not return delays neither the keeper nor Stop.
+func TestAfterRoundBlocks(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff, CounterHz: 10, AfterRound: func(recorder.Stats) { <-release }})
+	waitFor(t, "rounds without it", func() bool { return rec.Stats().Hook.Missed > 2 })
+	if s := rec.Stats().Hook; s.Called != 1 {
+		t.Errorf("%+v", s)
+	}
+	finish(t, rec)
 }

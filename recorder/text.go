@@ -6,22 +6,20 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Markers whose names found no room: those of names that are made up as a program
-// runs, and may be millions.
+// Events for names that find no room, because a program makes up names as it runs.
 var (
 	otherMark = NewEvent1("other", String("name").Searchable())
 	otherText = NewEvent2("other", String("name").Searchable(), String("text").Searchable(), ChartLabel(registry.TextLabel), TableLabel("{marker.data.name} — "+registry.TextLabel))
 )
 
-// Mark records an instant by name. The first use of a name defines an event,
-// which writes to the dictionary; there is room for 1,024 names. Markers of further
-// ones are recorded as the event "other", with the name in a field. Events made by
-// [NewEvent] have no such limits.
+// Mark records an instant by name. The first use of a name defines an event, which writes
+// to the dictionary. There is room for 1,024 names; markers of further names are recorded
+// as the event "other", with the name in a field. Events made by [NewEvent] have no such
+// limit.
 func Mark(name string) { (*Track)(nil).Mark(name) }
 
-// Text records an instant with a text by name; see [Mark]. The text is cut at
-// 1 KiB. What it reveals nobody knows: gprof-convert --redact takes it for a
-// secret.
+// Text records an instant with a text, by name; see [Mark]. The text is cut at 1 KiB. It
+// might reveal anything, so gprof-convert --redact treats it as a secret.
 func Text(name, text string) { (*Track)(nil).Text(name, text) }
 
 // Mark records an instant on the track; see [Mark].

@@ -12,33 +12,34 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Track is a line of the timeline with a name: events are aimed at it, and CPU
-// samples of goroutines that carry its label belong to it. Tracks of the same
-// name are the same. Nil is the process as a whole.
+// Track is a line of the timeline with a name. Events can be aimed at it, and CPU samples
+// of goroutines that are on it belong to it. Tracks of the same name are the same track.
+// Nil is the process as a whole.
 type Track struct{ registered registry.Track }
 
-// def is the track as the registry has it, nil for nil.
+// def is the registry's part of the track, nil for nil.
 func (t *Track) def() *registry.Track { return (*registry.Track)(unsafe.Pointer(t)) }
 
-// trackNamed is the track of that name. The registry's is all that there is of it.
+// trackNamed is the track of that name. A Track consists of nothing but the registry's
+// part.
 func trackNamed(name string) *Track { return (*Track)(unsafe.Pointer(registry.Defined.Track(name))) }
 
-// Work is what a goroutine does on a track, from [NewTrack] to End.
+// Work is the time that a goroutine spends on a track, from [NewTrack] to End.
 type Work struct {
 	*Track
-	goroutine uint64 // 0: not known
+	goroutine uint64 // its number, 0: not known
 	outer     context.Context
 	ended     atomic.Bool
 }
 
-// NewTrack puts the calling goroutine on the track of that name, until End. Goroutines
-// that it starts are not on the track: one that should be calls NewTrack with the same
-// name itself. When a process has too many names the track's events belong to the
+// NewTrack puts the calling goroutine on the track of that name, until End. Goroutines that
+// it starts are not on the track, unless they call NewTrack with the same name themselves.
+// If a process has too many track names, the events of further tracks belong to the
 // process, which is counted.
 //
-// ctx and the goroutine get a pprof label, gprof.track, which the program's own
-// profiles show. Goroutines inherit labels, and [CPUPprof] knows nothing else of them:
-// its samples of goroutines that were started meanwhile are on the track, too.
+// The returned context and the goroutine get a pprof label, gprof.track, which the
+// program's own profiles show. Goroutines inherit labels, and [CPUPprof] knows nothing but
+// labels, so its samples of goroutines that were started meanwhile are on the track, too.
 func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	inner := pprof.WithLabels(ctx, pprof.Labels(registry.TrackLabel, name))
 	pprof.SetGoroutineLabels(inner)
@@ -50,9 +51,9 @@ func NewTrack(ctx context.Context, name string) (context.Context, *Work) {
 	return inner, w
 }
 
-// End takes the calling goroutine off the track: it should be the one that
-// called NewTrack. Its labels become those of the context that NewTrack was
-// given. Ending twice does nothing.
+// End takes the calling goroutine, which should be the one that called NewTrack, off the
+// track. Its labels become those of the context that was passed to NewTrack. A second call
+// does nothing.
 func (w *Work) End() {
 	if w == nil || w.ended.Swap(true) {
 		return
@@ -70,13 +71,13 @@ func (t *Track) note(k rawformat.Kind) {
 	if r == nil || t.def().IsUnwanted() || r.TrackID(t.def()) == 0 {
 		return
 	}
-	r.Contain(func() { // Err tells
+	r.Contain(func() { // Err returns the error
 		id := t.registered.ID
 		r.Write(shard.NoWait, shard.Block{Kind: k, Time: r.Clock().Now(), Track: id, Fields: []uint64{uint64(id)}})
 	})
 }
 
-// Name is what the track was called by NewTrack, "" for nil.
+// Name is the name that was passed to NewTrack, "" for nil.
 func (t *Track) Name() string {
 	if t == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"gprof/recorder"
 )
 
-// Where goroutines wait is recorded, with the reason and the time.
+// The recording has where goroutines wait, with the reason and the time.
 func TestWaits(t *testing.T) {
 	rec := begin(t, recorder.Options{WaitHz: 10, CPU: recorder.CPUOff})
 	const receivers = 7
@@ -53,7 +53,7 @@ func TestWaits(t *testing.T) {
 	finish(t, rec)
 }
 
-// By itself the recorder stops no world.
+// By default the recorder does not look at goroutines, which would stop the world.
 func TestNoWaits(t *testing.T) {
 	if n := finish(t, begin(t, recorder.Options{})).kinds[rawformat.KindWait]; n != 0 {
 		t.Errorf("%d waits", n)

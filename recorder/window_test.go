@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,8 @@ import (
 	"gprof/recorder"
 )
 
-// burn is what samples show: so much work, of about a millisecond each, however busy
-// the machine is.
+// burn is the function that samples show. It does so many units of work, of about a millisecond
+// each, however busy the machine is.
 //
 //go:noinline
 func burn(work int) (sum [32]byte) {
@@ -42,8 +43,8 @@ func (r *recording) samples() (found []sample) {
 	return found
 }
 
-// The samples of a window add up to what the window's marker says, and most of
-// them show the function that burnt the CPU, on its track.
+// The samples of a window add up to what the window's marker says, and most of them show the
+// function that used the CPU, on its track.
 func TestCPUWindows(t *testing.T) {
 	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
 	_, work := recorder.NewTrack(context.Background(), "burner")
@@ -86,7 +87,7 @@ func TestCPUWindows(t *testing.T) {
 	if weight == 0 || onTrack < burning || !raceEnabled && burning*2 <= weight {
 		t.Errorf("%d samples, %d on the track, %d in burn", weight, onTrack, burning)
 	}
-	// The race detector's C code has no Go stack: many samples show no function.
+	// The race detector's C code has no Go stack, so many samples show no function.
 	for stack, n := range others {
 		if strings.Contains(stack, ".") && !strings.Contains(stack, "__tsan") && n > burning {
 			t.Errorf("%d samples in burn, %d in %s", burning, n, stack)
@@ -94,7 +95,7 @@ func TestCPUWindows(t *testing.T) {
 	}
 }
 
-// The program's own profile goes before ours.
+// The program's own profile has precedence over ours.
 func TestHostProfile(t *testing.T) {
 	if err := pprof.StartCPUProfile(io.Discard); err != nil {
 		t.Fatal(err)
@@ -117,4 +118,62 @@ func TestHostProfile(t *testing.T) {
 		t.Errorf("after Stop: %v", err)
 	}
 	pprof.StopCPUProfile()
+}
+
+// Samples of CPU profile windows have the labels of the program; markers have none, and the
+// recorder's own labels are left out.
+func TestWindowLabels(t *testing.T) {
+	rec := begin(t, recorder.Options{CPU: recorder.CPUPprof})
+	labels := pprof.Labels("route", "/cart", "customer", "anna")
+	_, work := recorder.NewTrack(t.Context(), "labelled")
+	pprof.Do(t.Context(), labels, func(context.Context) {
+		for range 25 {
+			burn(20)
+			one.Mark(1)
+		}
+	})
+	work.End()
+	r := finish(t, rec)
+	sets := r.labelSets()
+	var labelled, markers int
+	current := uint64(0)
+	for blocks := r.Blocks(nil); blocks.Next(); {
+		switch b := blocks.Block(); b.Kind {
+		case rawformat.KindSync:
+			current = 0
+		case rawformat.KindLabels:
+			current = b.Fields.Uint("labels")
+		case rawformat.KindInstant:
+			markers++
+			if current != 0 {
+				t.Fatalf("a marker has the labels of samples: %q", sets[current])
+			}
+		case rawformat.KindSample:
+			if slices.Equal(sets[current], []string{"customer=anna", "route=/cart"}) {
+				labelled++
+			} else if current != 0 {
+				t.Errorf("a sample has the labels %q", sets[current])
+			}
+		}
+	}
+	if labelled == 0 || markers == 0 {
+		t.Errorf("%d samples with labels, %d markers", labelled, markers)
+	}
+}
+
+// labelSets returns the label sets of the dictionary, each sorted.
+func (r *recording) labelSets() map[uint64][]string {
+	texts, sets := map[uint64]string{}, map[uint64][]string{}
+	for _, rec := range r.Dicts[0].All(nil) {
+		c := rec.Fields()
+		switch rec.Kind {
+		case rawformat.KindDefString:
+			texts[c.Uint("id")] = string(c.Text("text"))
+		case rawformat.KindDefLabelSet:
+			id, parent, key, value := c.Uint("id"), c.Uint("parent"), c.Uint("key"), c.Uint("value")
+			sets[id] = append(slices.Clone(sets[parent]), texts[key]+"="+texts[value])
+			slices.Sort(sets[id])
+		}
+	}
+	return sets
 }

@@ -113,9 +113,9 @@ func (h *heapMeter) last(k *Keeper) {
 	h.state(k, len(h.left))
 }
 
-// look reads the heap profile. The profile is that of the last complete cycle of the
-// garbage collector, so nothing is new before the next cycle. The runtime publishes it some
-// time after the cycle was counted, so one more reading is needed.
+// look reads the heap profile. That changes only with a cycle of the garbage collector, so
+// there is nothing new before the next cycle is complete. The runtime publishes the change
+// some time after the cycle was counted, so each cycle needs one more reading.
 func (h *heapMeter) look() {
 	h.cycles[0].Name = "/gc/cycles/total:gc-cycles"
 	metrics.Read(h.cycles[:])

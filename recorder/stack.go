@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Stack is where a goroutine was. The zero Stack is that of nothing.
+// Stack is the stack of a goroutine at some moment. The zero Stack has no calls.
 type Stack struct{ callers registry.Callers }
 
-// capturers is the number of calls between runtime.Callers and who captures a
-// stack: Callers and CaptureStack.
+// capturers is the number of calls between runtime.Callers and the caller of CaptureStack:
+// Callers and CaptureStack.
 const capturers = 2
 
-// CaptureStack is the stack of the calling goroutine, for [Event.From]. It is that
-// of nothing while nothing is recorded. It allocates.
+// CaptureStack returns the stack of the calling goroutine, for [Event.From]; the zero Stack
+// while nothing is recorded. It allocates.
 //
 //go:noinline
 func CaptureStack() Stack {

@@ -20,12 +20,12 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// identity is who this process is.
+// identity says what program this process runs.
 type identity struct {
 	service, version   string
-	revision, modified string // of the source tree
+	revision, modified string // of the source tree; modified is "true" if it differs from the revision
 	module             string
-	slowedBy           []string // what the build adds that costs time
+	slowedBy           []string // parts of the build that cost time
 	exe                string
 }
 
@@ -48,7 +48,7 @@ func identify(o *Options) identity {
 	return id
 }
 
-// slowedBy is what a build has that makes its times those of no other.
+// slowedBy lists the parts of a build that change its times, such as the race detector.
 func slowedBy(info *debug.BuildInfo) (what []string) {
 	for _, flag := range []string{"race", "msan", "asan", "cover"} {
 		if setting(info, "-"+flag) == "true" {
@@ -67,8 +67,8 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// meta is the content of the meta file: who records, where and since when, what
-// was asked for, and what came of it.
+// meta is the content of the meta file: what records, where and since when, what was asked
+// for, and what came of it.
 func (p *plan) meta(r *Recorder) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {
@@ -136,7 +136,7 @@ func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
 	}
 }
 
-// metaTests says which ways of recording are in use, and why not others.
+// metaTests says which ways of recording are in use, and why others are not.
 func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
@@ -153,7 +153,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 }
 
 func (p *plan) metaMachine(add func(string, any)) {
-	host, _ := os.Hostname() // "" is left out
+	host, _ := os.Hostname() // if it fails, add leaves out ""
 	add(rawformat.MetaHost, host)
 	add(rawformat.MetaBootID, bootID())
 	add(rawformat.MetaExe, p.id.exe)
@@ -174,7 +174,7 @@ func (p *plan) metaMachine(add func(string, any)) {
 	}
 }
 
-// bootID tells machines and boots apart; "" where there is none.
+// bootID tells machines and boots apart; "" where the system has no such id.
 func bootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -183,7 +183,7 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// namespace is that of the process' pid; "" where there is none.
+// namespace identifies the pid namespace of the process; "" where there is none.
 func namespace() string {
 	link, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
