@@ -163,7 +163,7 @@ func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
 	return &t.totals[len(t.totals)-1]
 }
 
-// otherKey is a further total of a stack, of another owner.
+// other is a further total of a stack, of another owner.
 func (t *Totals) other(o otherKey) *Total {
 	at, ok := t.others[o]
 	if !ok && len(t.others) == maxOthers {
