@@ -233,8 +233,8 @@ func (a *attr) idOffset() int {
 	return at
 }
 
-// PlacedByPerf is the clock of files that have the real time.
-const PlacedByPerf = "perf's reading of the real time"
+// placedByPerf is the clock of files that have the real time.
+const placedByPerf = "perf's reading of the real time"
 
 // maxMoment is the end of perf's clock: 146 years.
 const maxMoment = math.MaxInt64 / 2
@@ -253,7 +253,7 @@ func (f *facts) placed() stream.Clock {
 	c := stream.Clock{Pieces: 1, Uncertainty: -1}
 	if f.clock.wall != 0 {
 		at := stream.Time(f.clock.wall)
-		c.By, c.Anchors, c.First, c.Last = PlacedByPerf, 1, at, at
+		c.By, c.Anchors, c.First, c.Last = placedByPerf, 1, at, at
 	}
 	return c
 }

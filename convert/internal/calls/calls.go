@@ -205,17 +205,17 @@ func (s *Sums) callees() (first, next []stream.StackID) {
 	return first, next
 }
 
-// NoStack is the name for samples without a stack.
-const NoStack = "(no stack)"
+// noStack is the name for samples without a stack.
+const noStack = "(no stack)"
 
-// Names interns the names that frames are summed up by: by Key, from NoStack on.
+// Names interns the names that frames are summed up by: by Key, from noStack on.
 type Names struct {
 	All []string // by Key
 	ids map[string]Key
 }
 
-// NewNames returns Names of NoStack alone.
-func NewNames() *Names { return &Names{All: []string{NoStack}, ids: map[string]Key{NoStack: 0}} }
+// NewNames returns Names of noStack alone.
+func NewNames() *Names { return &Names{All: []string{noStack}, ids: map[string]Key{noStack: 0}} }
 
 // Keys returns the key of each frame of t, by FrameID, and their names. Frames of one name share a
 // key.

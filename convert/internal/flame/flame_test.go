@@ -57,13 +57,13 @@ func TestTreeMergesPlaces(t *testing.T) {
 	if totals[0] != 8 || totals[tree.Parent[tree.Node(one)]] != 7 {
 		t.Errorf("totals %v", totals)
 	}
-	want := []Box{{Width: 8}, {1, 1, 0, 7}, {tree.Node(one), 2, 0, 5}, {tree.Node(odd), 2, 5, 2}}
+	want := []box{{width: 8}, {1, 1, 0, 7}, {tree.Node(one), 2, 0, 5}, {tree.Node(odd), 2, 5, 2}}
 	for _, c := range []struct {
 		least int64
 		rows  int
-		want  []Box
+		want  []box
 	}{{0, 3, want}, {3, 3, want[:3]}, {0, 2, want[:2]}} {
-		if got, deepest := tree.Boxes(totals, c.least, c.rows); !slices.Equal(got, c.want) || deepest != 2 {
+		if got, deepest := tree.boxes(totals, c.least, c.rows); !slices.Equal(got, c.want) || deepest != 2 {
 			t.Errorf("boxes of at least %d in %d rows: %v, want %v; the deepest in row %d", c.least, c.rows, got, c.want, deepest)
 		}
 	}

@@ -83,11 +83,11 @@ type painter struct {
 	packages bool  // colours tell packages apart: all are of one category
 }
 
-// NewPicture lays out the graph of a tree whose nodes weigh totals. Texts are cut as font measures
+// newPicture lays out the graph of a tree whose nodes weigh totals. Texts are cut as font measures
 // them.
-func NewPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
-	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.OneCategory()}
-	boxes, depth := tree.Boxes(totals, totals[0]/(2*inner), maxRows)
+func newPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
+	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.oneCategory()}
+	boxes, depth := tree.boxes(totals, totals[0]/(2*inner), maxRows)
 	p.depth = depth
 	p.Height = header + min(p.depth+1, maxRows)*rowHeight + footer
 	p.addHeader()
@@ -129,12 +129,12 @@ const (
 )
 
 // addLegend names the colors of the boxes, in order of appearance.
-func (p *painter) addLegend(boxes []Box) {
+func (p *painter) addLegend(boxes []box) {
 	const side, gap, between = 11, 5, 18
 	x := float64(margin)
 	seen := make(map[string]bool)
 	for _, b := range boxes[1:] {
-		f := &p.tree.Frames[p.tree.Frame[b.Node]]
+		f := &p.tree.Frames[p.tree.Frame[b.node]]
 		name := Fit(p.font, LegendStyle, p.group(f), maxKey)
 		if name == "" || seen[name] || x > inner-keyRoom {
 			continue
@@ -160,15 +160,15 @@ func (p *painter) color(f *Frame) string {
 	return CategoryHex(f.Category.Color)
 }
 
-func (p *painter) addBar(b Box) {
+func (p *painter) addBar(b box) {
 	f := &Frame{Name: "all", Short: "all", Category: stream.Category{Color: "transparent"}}
-	if b.Node != 0 {
-		f = &p.tree.Frames[p.tree.Frame[b.Node]]
+	if b.node != 0 {
+		f = &p.tree.Frames[p.tree.Frame[b.node]]
 	}
 	all := float64(max(p.all, 1))
-	bar := Bar{X: margin + float64(b.Left)/all*inner, Y: float64(header + int(b.Depth)*rowHeight), Height: rowHeight - 1,
-		Width: float64(b.Width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name, Samples: b.Width, Share: 100 * float64(b.Width) / all}
-	if b.Node == 0 {
+	bar := Bar{X: margin + float64(b.left)/all*inner, Y: float64(header + int(b.depth)*rowHeight), Height: rowHeight - 1,
+		Width: float64(b.width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name, Samples: b.width, Share: 100 * float64(b.width) / all}
+	if b.node == 0 {
 		bar.Width = inner // also of no samples at all
 	}
 	bar.Gap = bar.Width > 3
@@ -231,7 +231,7 @@ func (s *Still) Segment(b *stream.Batch) error {
 
 // Picture is the picture of what was counted.
 func (s *Still) Picture(font Font) *Picture {
-	return NewPicture(s.tree, s.tree.Totals(s.self), &s.caption, font)
+	return newPicture(s.tree, s.tree.Totals(s.self), &s.caption, font)
 }
 
 // Tell adds what has no place in a picture to the ledger.

@@ -125,9 +125,9 @@ func cut(name string) string {
 	return name[:end] + "…"
 }
 
-// OneCategory reports whether all functions are of one category, so that only packages
+// oneCategory reports whether all functions are of one category, so that only packages
 // can tell them apart.
-func (tree *Tree) OneCategory() bool {
+func (tree *Tree) oneCategory() bool {
 	for i := 2; i < len(tree.Frames); i++ {
 		if tree.Frames[i].Category != tree.Frames[1].Category {
 			return false
@@ -148,24 +148,24 @@ func (tree *Tree) Totals(self []int64) []int64 {
 	return totals
 }
 
-// Box is a node's place in a graph; Left and Width are in the unit of weights.
-type Box struct {
-	Node        int32
-	Depth       int32 // 0 is the root
-	Left, Width int64
+// box is a node's place in a graph; left and width are in the unit of weights.
+type box struct {
+	node        int32
+	depth       int32 // 0 is the root
+	left, width int64
 }
 
-// Boxes returns the places of the nodes that weigh at least least, each after its parent, with
+// boxes returns the places of the nodes that weigh at least least, each after its parent, with
 // heavy ones on the left. It leaves out those from row rows on, and returns the deepest row. totals
 // are those of [Tree.Totals].
-func (tree *Tree) Boxes(totals []int64, least int64, rows int) (boxes []Box, deepest int) {
+func (tree *Tree) boxes(totals []int64, least int64, rows int) (boxes []box, deepest int) {
 	children, deepest := tree.children(totals, max(least, 1), rows)
-	boxes = []Box{{Width: totals[0]}}
+	boxes = []box{{width: totals[0]}}
 	for i := 0; i < len(boxes); i++ { // grows while it is read
 		at := boxes[i]
-		left := at.Left
-		for _, child := range children[at.Node] {
-			boxes = append(boxes, Box{Node: child, Depth: at.Depth + 1, Left: left, Width: totals[child]})
+		left := at.left
+		for _, child := range children[at.node] {
+			boxes = append(boxes, box{node: child, depth: at.depth + 1, left: left, width: totals[child]})
 			left += totals[child]
 		}
 	}

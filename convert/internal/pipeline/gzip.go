@@ -10,32 +10,32 @@ import (
 
 // Levels of compression. Those between are possible, too.
 const (
-	// Huffman finds no repetitions. For rows of numbers, which hardly repeat, it is four times
+	// huffman finds no repetitions. For rows of numbers, which hardly repeat, it is four times
 	// faster than Fast, and a fifth larger.
-	Huffman = flate.HuffmanOnly
-	// Fast is faster than level 1, and smaller. (Level 9 of this encoder is twenty times slower.)
-	Fast = 2
-	Best = flate.BestCompression
+	huffman = flate.HuffmanOnly
+	// fast is faster than level 1, and smaller. (Level 9 of this encoder is twenty times slower.)
+	fast = 2
+	best = flate.BestCompression
 )
 
-// CheckLevel returns an error for an unknown level.
-func CheckLevel(level int) error {
-	if level != Huffman && (level < flate.BestSpeed || level > Best) {
-		return fmt.Errorf("gzip level %d, want %d to %d", level, flate.BestSpeed, Best)
+// checkLevel returns an error for an unknown level.
+func checkLevel(level int) error {
+	if level != huffman && (level < flate.BestSpeed || level > best) {
+		return fmt.Errorf("gzip level %d, want %d to %d", level, flate.BestSpeed, best)
 	}
 	return nil
 }
 
-// Deflater compresses fragments one at a time, to runs of deflate blocks that end at a
+// deflater compresses fragments one at a time, to runs of deflate blocks that end at a
 // byte boundary with an empty stored block and refer to nothing before them. The zero
-// Deflater is ready to use; it keeps up to 1 MiB for each level that it was used with.
-type Deflater struct {
+// deflater is ready to use; it keeps up to 1 MiB for each level that it was used with.
+type deflater struct {
 	out     buffer
 	writers map[int]*flate.Writer
 }
 
-// Append appends text, compressed. The level must pass [CheckLevel].
-func (d *Deflater) Append(dst, text []byte, level int) []byte {
+// append appends text, compressed. The level must pass checkLevel.
+func (d *deflater) append(dst, text []byte, level int) []byte {
 	d.out = dst
 	w := d.writer(level)
 	// A buffer returns no errors.
@@ -45,7 +45,7 @@ func (d *Deflater) Append(dst, text []byte, level int) []byte {
 	return dst
 }
 
-func (d *Deflater) writer(level int) *flate.Writer {
+func (d *deflater) writer(level int) *flate.Writer {
 	if w := d.writers[level]; w != nil {
 		w.Reset(&d.out)
 		return w
@@ -68,26 +68,26 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Member is a gzip file of one member, made of fragments that were compressed independently:
+// member is a gzip file of one member, made of fragments that were compressed independently:
 //
 //	Header Deflate… Deflate… Trailer
 //
 // A member for each block would not do: browsers unpack with DecompressionStream, for which bytes
 // after the first member are an error. The same fragments give the same bytes on every machine: the
 // header has no time, name or system. The zero Member is of no fragments.
-type Member struct{ crc, size uint32 }
+type member struct{ crc, size uint32 }
 
-// Header begins a member: deflate, no flags, no time, system unknown.
-func (*Member) Header() []byte { return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255} }
+// header begins a member: deflate, no flags, no time, system unknown.
+func (*member) header() []byte { return []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255} }
 
-// Add adds the next fragment's CRC-32 (IEEE) and text length.
-func (m *Member) Add(crc uint32, n int) {
+// add adds the next fragment's CRC-32 (IEEE) and text length.
+func (m *member) add(crc uint32, n int) {
 	m.crc = multiply(m.crc, shift(uint64(n))) ^ crc
 	m.size += uint32(n)
 }
 
-// Trailer ends a member: an empty last block, and the sums.
-func (m *Member) Trailer() []byte {
+// trailer ends a member: an empty last block, and the sums.
+func (m *member) trailer() []byte {
 	t := []byte{3, 0}
 	t = binary.LittleEndian.AppendUint32(t, m.crc)
 	return binary.LittleEndian.AppendUint32(t, m.size)

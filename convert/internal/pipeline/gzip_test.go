@@ -12,16 +12,16 @@ import (
 
 // compress makes a member of fragments of step bytes, their levels in turn.
 func compress(data []byte, step int, levels ...int) []byte {
-	var d Deflater
-	var m Member
-	out := m.Header()
+	var d deflater
+	var m member
+	out := m.header()
 	for i := 0; len(data) > 0; i++ {
 		text := data[:min(step, len(data))]
 		data = data[len(text):]
-		out = d.Append(out, text, levels[i%len(levels)])
-		m.Add(crc32.ChecksumIEEE(text), len(text))
+		out = d.append(out, text, levels[i%len(levels)])
+		m.add(crc32.ChecksumIEEE(text), len(text))
 	}
-	return append(out, m.Trailer()...)
+	return append(out, m.trailer()...)
 }
 
 func rows(n int) []byte {
@@ -37,7 +37,7 @@ func rows(n int) []byte {
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100_000, 3_000_000} {
 		data := rows(n)
-		out := compress(data, 65537, Huffman, Fast, 6)
+		out := compress(data, 65537, huffman, fast, 6)
 		in := bufio.NewReader(bytes.NewReader(out))
 		z, err := gzip.NewReader(in)
 		if err != nil {
@@ -57,12 +57,12 @@ func TestRoundTrip(t *testing.T) {
 // A fragment does not depend on what the same Deflater has done before.
 func TestHistory(t *testing.T) {
 	data := rows(1_000_000)
-	for _, level := range []int{Huffman, 1, Fast, 6} {
-		var fresh, used Deflater
-		want := fresh.Append(nil, data[:200_000], level)
+	for _, level := range []int{huffman, 1, fast, 6} {
+		var fresh, used deflater
+		want := fresh.append(nil, data[:200_000], level)
 		for i, n := range []int{999_999, 1, 300_000, 70_000} {
-			used.Append(nil, data[i:n], level)
-			if got := used.Append(nil, data[:200_000], level); !bytes.Equal(got, want) {
+			used.append(nil, data[i:n], level)
+			if got := used.append(nil, data[:200_000], level); !bytes.Equal(got, want) {
 				t.Errorf("level %d, after a fragment of %d bytes: other output", level, n-i)
 			}
 		}
@@ -73,7 +73,7 @@ func FuzzMember(f *testing.F) {
 	f.Add([]byte("text"), 1)
 	f.Add(rows(5000), 999)
 	f.Fuzz(func(t *testing.T, data []byte, step int) {
-		z, err := gzip.NewReader(bytes.NewReader(compress(data, max(1, step), Huffman, Fast)))
+		z, err := gzip.NewReader(bytes.NewReader(compress(data, max(1, step), huffman, fast)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,14 +85,14 @@ func FuzzMember(f *testing.F) {
 
 func TestLevels(t *testing.T) {
 	for _, level := range []int{-3, -1, 0, 10} {
-		if CheckLevel(level) == nil {
+		if checkLevel(level) == nil {
 			t.Errorf("level %d is taken", level)
 		}
 	}
 	data := rows(1_000_000)
 	var sizes []int
-	for _, level := range []int{6, 1, Huffman} {
-		if err := CheckLevel(level); err != nil {
+	for _, level := range []int{6, 1, huffman} {
+		if err := checkLevel(level); err != nil {
 			t.Fatal(err)
 		}
 		sizes = append(sizes, len(compress(data, 65536, level)))

@@ -56,7 +56,7 @@ type Writer struct {
 	gzip   bool
 	levels [2]int // by Kind
 	failed failure
-	member Member
+	member member
 
 	pending []byte        // text before the next piece
 	slots   chan *slot    // free ones
@@ -68,16 +68,16 @@ type Writer struct {
 type slot struct {
 	text, packed []byte
 	sum          uint32
-	deflater     Deflater
+	deflater     deflater
 }
 
 // New returns a Writer to w, which it does not close. The error is that of a level.
 func New(w io.Writer, o Options) (*Writer, error) {
 	levels := [2]int{o.Level, o.Level}
 	if o.Level == 0 {
-		levels = [2]int{Text: Fast, Numbers: Huffman}
+		levels = [2]int{Text: fast, Numbers: huffman}
 	}
-	if err := CheckLevel(levels[0]); err != nil {
+	if err := checkLevel(levels[0]); err != nil {
 		return nil, err
 	}
 	jobs := min(max(o.Jobs, 1), maxJobs)
@@ -92,7 +92,7 @@ func New(w io.Writer, o Options) (*Writer, error) {
 		out.slots <- new(slot)
 	}
 	if o.Gzip {
-		out.write(out.member.Header())
+		out.write(out.member.header())
 	}
 	return out, nil
 }
@@ -138,7 +138,7 @@ func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
 		s.text = piece(s.text)
 	}
 	if w.gzip {
-		s.packed = s.deflater.Append(s.packed[:0], s.text, w.levels[kind])
+		s.packed = s.deflater.append(s.packed[:0], s.text, w.levels[kind])
 		s.sum = crc32.ChecksumIEEE(s.text)
 	}
 }
@@ -146,7 +146,7 @@ func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
 // finish writes a piece and frees its slot.
 func (w *Writer) finish(s *slot) {
 	if w.gzip {
-		w.member.Add(s.sum, len(s.text))
+		w.member.add(s.sum, len(s.text))
 		w.write(s.packed)
 	} else {
 		w.write(s.text)
@@ -178,7 +178,7 @@ func (w *Writer) Wait() error {
 func (w *Writer) Close() error {
 	w.Wait()
 	if w.gzip {
-		w.write(w.member.Trailer())
+		w.write(w.member.trailer())
 	}
 	return w.failed.err()
 }

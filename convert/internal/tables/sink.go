@@ -15,8 +15,8 @@ type Directory interface {
 	Create(name string) (io.WriteCloser, error)
 }
 
-// ErrOrder says that segments did not come in the order of [stream.Sink].
-var ErrOrder = errors.New("segment out of order")
+// errOrder says that segments did not come in the order of [stream.Sink].
+var errOrder = errors.New("segment out of order")
 
 // Format is how tables become files.
 type Format struct {
@@ -97,7 +97,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 func (s *Sink) Segment(b *stream.Batch) error {
 	id := b.Series.Process
 	if id < s.process || id < 1 || int(id) > len(s.tables.Processes) {
-		return fmt.Errorf("%w: %v of process %d in process %d", ErrOrder, b.Series.Kind, id, s.process)
+		return fmt.Errorf("%w: %v of process %d in process %d", errOrder, b.Series.Kind, id, s.process)
 	}
 	if err := s.advance(id); err != nil {
 		return err
@@ -285,13 +285,13 @@ const (
 	None                    // files can be mapped
 )
 
-// ErrCompression is the error of an unknown compression.
-var ErrCompression = errors.New("unknown compression")
+// errCompression is the error of an unknown compression.
+var errCompression = errors.New("unknown compression")
 
 var compressions = [...]string{Zstd: "zstd", LZ4: "lz4", None: "none"}
 
 // ParseCompression returns the compression of that name; "" is [Zstd]. The error
-// is [ErrCompression].
+// is errCompression.
 func ParseCompression(name string) (Compression, error) {
 	if name == "" {
 		return Zstd, nil
@@ -301,5 +301,5 @@ func ParseCompression(name string) (Compression, error) {
 			return Compression(c), nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %q, want %s", ErrCompression, name, strings.Join(compressions[:], ", "))
+	return 0, fmt.Errorf("%w: %q, want %s", errCompression, name, strings.Join(compressions[:], ", "))
 }

@@ -35,7 +35,7 @@ func PieceEnd(b *stream.Batch, from int) int {
 				size += len(b.Args[k].TextAt(to))
 			}
 		}
-		if size >= MaxText || to-from == MaxRows-1 {
+		if size >= maxText || to-from == MaxRows-1 {
 			return to + 1
 		}
 	}

@@ -15,10 +15,10 @@ const (
 	// handOver is the number of rows from which a piece is made on another core. Fewer cost as much
 	// as handing over, and compress badly.
 	handOver = 1024
-	// MaxRows and MaxText bound a piece, and so the memory of those being made, in rows and bytes
+	// MaxRows and maxText bound a piece, and so the memory of those being made, in rows and bytes
 	// of text.
 	MaxRows = 16 << 10
-	MaxText = 1 << 20
+	maxText = 1 << 20
 )
 
 // Output is JSON text, partly made in pieces on other cores.
@@ -50,7 +50,7 @@ func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) 
 func (o *Output) Texts(list []string) {
 	for len(list) > 0 {
 		n, size := 0, 0
-		for n < len(list) && n < MaxRows && size < MaxText {
+		for n < len(list) && n < MaxRows && size < maxText {
 			size += len(list[n])
 			n++
 		}

@@ -5,7 +5,7 @@
 // and a [Scanner] then reads any of them from there, repeatedly. JSON libraries want a value as a
 // whole in memory (bytedance/sonic, encoding/json), or from its beginning.
 //
-// The file is not trusted. A value longer than [MaxText] and nesting deeper than [MaxDepth] are
+// The file is not trusted. A value longer than maxText and nesting deeper than maxDepth are
 // errors. Skipped values are only checked for brackets and quotes.
 //
 // An error is a [*damage.Error] with the offset, and wraps its class, ErrSyntax, ErrDepth, or what
@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// MaxText bounds a value that is read as a whole, such as a string or a marker's payload:
+	// maxText bounds a value that is read as a whole, such as a string or a marker's payload:
 	// screenshots are up to a megabyte.
-	MaxText = 32 << 20
-	// MaxDepth bounds the nesting of skipped values.
-	MaxDepth = 1 << 16
+	maxText = 32 << 20
+	// maxDepth bounds the nesting of skipped values.
+	maxDepth = 1 << 16
 	// window is how much of the file is read at once, firstWindow at first.
 	window      = 64 << 10
 	firstWindow = 4 << 10
@@ -33,10 +33,10 @@ const (
 // Errors of a file, besides those of package damage.
 var (
 	ErrSyntax = errors.New("no JSON")
-	ErrDepth  = fmt.Errorf("values are nested deeper than %d", MaxDepth)
+	ErrDepth  = fmt.Errorf("values are nested deeper than %d", maxDepth)
 )
 
 var (
 	errTorn   = fmt.Errorf("%w: it ends in the middle of a value", damage.ErrTorn)
-	errTooBig = fmt.Errorf("%w: a value of more than %d MiB", damage.ErrTooBig, MaxText>>20)
+	errTooBig = fmt.Errorf("%w: a value of more than %d MiB", damage.ErrTooBig, maxText>>20)
 )

@@ -172,7 +172,7 @@ func TestIndex(t *testing.T) {
 
 func TestHostile(t *testing.T) {
 	for text, want := range map[string]error{
-		strings.Repeat("[", MaxDepth+1):     ErrDepth,
+		strings.Repeat("[", maxDepth+1):     ErrDepth,
 		`{"a":1}}`:                          ErrSyntax,
 		`{"a" 1}`:                           ErrSyntax,
 		`{1:1}`:                             ErrSyntax,
@@ -189,7 +189,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%.20s: %v, want %v", text, err, want)
 		}
 	}
-	long := `["` + strings.Repeat("x", MaxText+1) + `"]`
+	long := `["` + strings.Repeat("x", maxText+1) + `"]`
 	s := NewScanner(strings.NewReader(long), 0, int64(len(long)))
 	s.Array()
 	if s.More(); s.Text() != nil || !errors.Is(s.Err(), damage.ErrTooBig) {

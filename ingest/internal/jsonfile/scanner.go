@@ -159,7 +159,7 @@ func (s *Scanner) fill() bool {
 		from = s.mark
 	}
 	kept := len(s.buf) - from
-	if kept > MaxText {
+	if kept > maxText {
 		s.fail(errTooBig, "")
 		return false
 	}
@@ -212,7 +212,7 @@ func (s *Scanner) Raw() []byte {
 	}
 	text := s.buf[s.mark:s.pos]
 	s.mark = -1
-	if len(text) > MaxText {
+	if len(text) > maxText {
 		s.fail(errTooBig, "")
 		return nil
 	}
@@ -293,7 +293,7 @@ func (s *Scanner) skipNested() {
 				s.pos++
 			case 1:
 				s.pos++
-				if depth++; depth > MaxDepth {
+				if depth++; depth > maxDepth {
 					s.fail(ErrDepth, "")
 					return
 				}
