@@ -230,8 +230,8 @@ type Trailer struct {
 	Time     uint64
 }
 
-// TrailerSize is the size of the trailer, 0 for none.
-func (l *Layout) TrailerSize() int {
+// trailerSize is the size of the trailer, 0 for none.
+func (l *Layout) trailerSize() int {
 	if l.Flags&FlagIDAll == 0 {
 		return 0
 	}
@@ -240,7 +240,7 @@ func (l *Layout) TrailerSize() int {
 
 // SplitTrailer splits a record's body from its trailer.
 func (l *Layout) SplitTrailer(body []byte) (rest []byte, t Trailer) {
-	at := len(body) - l.TrailerSize()
+	at := len(body) - l.trailerSize()
 	if at < 0 || at == len(body) {
 		return body, t
 	}

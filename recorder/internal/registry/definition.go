@@ -88,7 +88,7 @@ const (
 	HoldsShort // 4 bytes, written as S: an int of a small machine
 )
 
-func (f *FieldSpec) Holding() Holding {
+func (f *FieldSpec) holding() Holding {
 	switch {
 	case f.Wire == rawformat.WireText:
 		return HoldsText
@@ -160,7 +160,7 @@ func (d *Definition) settle(fields []FieldSpec) {
 		d.PlainSeq = ^uint32(0)
 	}
 	for i, f := range fields[:min(2, len(fields))] {
-		*[...]*Holding{&d.First, &d.Second}[i] = f.Holding()
+		*[...]*Holding{&d.First, &d.Second}[i] = f.holding()
 	}
 }
 

@@ -13,7 +13,7 @@ type Block struct {
 	Track, Labels uint32   // ids of its context, 0: none
 	PCs           []uint64 // of a stack block to write before it, at most [MaxPCs]
 	Fields        []uint64
-	Text          string // cut at [MaxText]
+	Text          string // cut at maxText
 	HasText       bool   // it has a text, which may be empty
 
 	// Previous is the index of an earlier block with the same content, 0 if there is none.
@@ -84,7 +84,7 @@ func (b *Block) size() uint32 {
 		n += stackRoom + 2*10*len(b.PCs)
 	}
 	if b.HasText {
-		n += min(len(b.Text), MaxText) + 2
+		n += min(len(b.Text), maxText) + 2
 	}
 	return uint32(n)
 }

@@ -114,7 +114,7 @@ func (m *marker) size(raw int) uint32 {
 	}
 	for i, w := range m.d.Wires {
 		if w == rawformat.WireText {
-			n += uint32(min(m.args[i].bits, MaxText))
+			n += uint32(min(m.args[i].bits, maxText))
 		}
 	}
 	return n

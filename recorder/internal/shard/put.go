@@ -79,10 +79,10 @@ func groups(v uint64) (word uint64, size uintptr) {
 	return v | 0x8080808080808080&(1<<((8*size-8)&63)-1), size
 }
 
-// putText writes a B, cut at [MaxText].
+// putText writes a B, cut at maxText.
 func putText(p unsafe.Pointer, n uintptr, a Arg) uintptr {
-	if a.bits > MaxText {
-		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), MaxText+2)[:0], a.string())
+	if a.bits > maxText {
+		b := appendCut(unsafe.Slice((*byte)(unsafe.Add(p, n)), maxText+2)[:0], a.string())
 		return n + uintptr(len(b))
 	}
 	n = putShort(p, n, a.bits)

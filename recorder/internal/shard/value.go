@@ -15,9 +15,9 @@ type Value interface {
 	int | int64 | uint64 | float64 | bool | string | time.Duration | rt.Time
 }
 
-// MaxText is the longest text, in bytes. Longer ones are cut: a marker is a note, and a
+// maxText is the longest text, in bytes. Longer ones are cut: a marker is a note, and a
 // block must stay small compared with its chunk.
-const MaxText = 1024
+const maxText = 1024
 
 const ellipsis = "…"
 
@@ -53,14 +53,14 @@ func argAt(h registry.Holding, p unsafe.Pointer) Arg {
 	return Arg{bits: *(*uint64)(p)}
 }
 
-// appendCut appends a length and at most [MaxText] bytes of s. A longer text is cut after a
+// appendCut appends a length and at most maxText bytes of s. A longer text is cut after a
 // whole rune, and ends in an ellipsis.
 func appendCut(dst []byte, s string) []byte {
-	if len(s) <= MaxText {
+	if len(s) <= maxText {
 		return append(rawformat.AppendUint(dst, uint64(len(s))), s...)
 	}
-	end := MaxText - len(ellipsis)
-	for end > MaxText-len(ellipsis)-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+	end := maxText - len(ellipsis)
+	for end > maxText-len(ellipsis)-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	dst = rawformat.AppendUint(dst, uint64(end+len(ellipsis)))
@@ -92,7 +92,7 @@ func Type[T Value](v T) Typed {
 // size is an upper bound for the bytes of the value.
 func (t *Typed) size() uint32 {
 	if t.wire == rawformat.WireText {
-		return uint32(min(t.arg.bits, MaxText)) + 2
+		return uint32(min(t.arg.bits, maxText)) + 2
 	}
 	return 10
 }
