@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atDepth calls f below so many frames.
+// atDepth calls f below n more frames.
 //
 //go:noinline
 func atDepth(n int, f func()) {
@@ -30,7 +30,7 @@ func threadTime() time.Duration {
 	return time.Duration(rt.ReadClock(unix.CLOCK_THREAD_CPUTIME_ID))
 }
 
-// signalled is the CPU time of one call of send, at a depth of 20.
+// signalled is the CPU time of one call of send, 20 frames deep.
 func signalled(n int, send func()) (each time.Duration) {
 	atDepth(20, func() {
 		before := threadTime()
@@ -42,15 +42,15 @@ func signalled(n int, send func()) (each time.Duration) {
 	return each
 }
 
-// A sample costs two thirds of what the runtime's CPU profile takes for one, and
-// most of that is the kernel's. Both are measured in turns by signals that a thread
-// sends itself. The figures are this machine's, so nothing is wanted of them here.
+// BenchmarkSampleCost compares a sample with one of the runtime's CPU profile: it costs about two thirds, most of
+// which is the kernel's. Both are measured in turns, by signals that a thread sends itself. The figures depend on the
+// machine, so the benchmark checks nothing.
 //
 // go -C recorder test ./internal/sampler -run '^$' -bench SampleCost
 func BenchmarkSampleCost(b *testing.B) {
 	var s Sampler
 	h, _ := host(b)
-	h.Complain = func(string, error) {} // scan takes this thread, too, which has one ring then
+	h.Complain = func(string, error) {} // scan would attach to this thread, too, which then has a ring
 	if err := s.Open(h, 100, testDepth); err != nil {
 		b.Fatal(err)
 	}

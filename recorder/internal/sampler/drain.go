@@ -13,12 +13,12 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// maxDrained is how many records a ring can hold. More are not drained at once,
-// else the keeper might be busy with one thread for ever, its own above all.
+// maxDrained is how many records a ring can hold. No more are drained at once, because
+// otherwise the keeper might never finish with a busy thread, above all with its own.
 const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
-// drain moves what is in a thread's ring into chunks, and returns how many records
-// that were. What finds no writer stays for the next time.
+// drain moves the records of a thread's ring into chunks, and returns how many there were.
+// A record for which no writer is free stays in the ring until the next time.
 func (s *Sampler) drain(tid int, t *sampled) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
 		s.host.Recording.Lose(rawformat.LostSamples, n, 0)
@@ -42,14 +42,14 @@ func (s *Sampler) drain(tid int, t *sampled) (drained int) {
 		}
 		t.stacks.Drained()
 		drained++
-		if s.host.Ring.Low() { // many new stacks take their time
+		if s.host.Ring.Low() { // many new stacks take a while
 			s.host.Maintain()
 		}
 	}
 	return drained
 }
 
-// abandon counts what is left in the ring of a thread that has ended.
+// abandon counts the records left in the ring of a thread that has ended.
 func (s *Sampler) abandon(t *sampled) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
@@ -61,8 +61,8 @@ func (s *Sampler) abandon(t *sampled) {
 	}
 }
 
-// intern is the stack of a record as its field in a block: by the id that the dictionary
-// gives it, or raw, if that has no room.
+// intern returns the stack of a record as a field of a block: by the id that the dictionary
+// gives it, or raw if the dictionary has no room.
 func (s *Sampler) intern(rec *rawformat.StackRecord) (field uint64, pcs []uint64) {
 	calls := s.key(rec)
 	id := s.host.Recording.FindStack(calls)
@@ -83,10 +83,10 @@ func (s *Sampler) intern(rec *rawformat.StackRecord) (field uint64, pcs []uint64
 	return uint64(id) + 1, nil
 }
 
-// key is the stack as frame pointers gave it, leaf first: return addresses, and
-// labels with their bit. Where a function without a frame has its caller's stack
-// pointer, labels at that are the caller's if the pc is in such a function, else its
-// own. Valid until the next call.
+// key is the stack as frame pointers gave it, leaf first: return addresses, and labels
+// marked by a bit. A function without a frame may have its caller's stack pointer; labels
+// at that address belong to the caller if the pc is in such a function, else to the
+// function itself. Valid until the next call.
 func (s *Sampler) key(rec *rawformat.StackRecord) []uintptr {
 	calls, labels := s.calls[:0], rec.Returns
 	take := func(where uint64) {
@@ -107,7 +107,7 @@ func (s *Sampler) key(rec *rawformat.StackRecord) []uintptr {
 	}
 	for _, pc := range labels {
 		if sharesStack && pc&(rawformat.StackLabel|3) == unfinished {
-			if frameless { // it was begun by a signal: that is no return address
+			if frameless { // the function was begun by a signal, so this is no return address
 				continue
 			}
 			pc += 4 - unfinished
@@ -118,13 +118,13 @@ func (s *Sampler) key(rec *rawformat.StackRecord) []uintptr {
 	return calls
 }
 
-// unfinished is where in an instruction a return address lies whose function was
-// about to make its frame. Others lie at the begin of one.
+// unfinished is the offset into an instruction of a return address whose function was about
+// to make its frame. Other return addresses lie at the beginning of an instruction.
 const unfinished = 2
 
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
 
-// places has a location for each frame of a key, with all functions there.
+// places resolves the addresses of a key to frames, each with all functions inlined there.
 func (s *Sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 {
 		n := 0
@@ -150,8 +150,8 @@ func labelKnown(id uint32) bool {
 	return ok
 }
 
-// locateFrames is locate for return addresses as frame pointers give them. Where
-// Go has no function, in C code, say, the pc is all that is known.
+// locateFrames resolves return addresses that frame pointers gave. Where Go knows no
+// function, as in C code, only the pc is known.
 func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 && runtime.FuncForPC(calls[0]-1) == nil {
 		leafFirst = append(leafFirst, dict.Frame{PC: uint64(calls[0]) - 1})
@@ -162,8 +162,9 @@ func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
 	return append(leafFirst, dict.Locate(expanded[:n])...)
 }
 
-// wrappers are the functions that the compiler put around others, which the places of
-// a key leave out. Who reads the rings of a process that was killed meets them.
+// wrappers are the functions that the compiler puts around others; the places of a key
+// leave them out. Tools that read the rings of a killed process find them there, and need
+// their names.
 func wrappers(calls []uintptr, leafFirst []dict.Frame) (left []dict.Frame) {
 	for _, call := range calls {
 		pc := uint64(call) - 1

@@ -2,8 +2,7 @@
 
 #include "textflag.h"
 
-// Offsets that the kernel and rawformat's stack rings fix. The Go side has them,
-// too; a test compares what both see.
+// Offsets that the kernel and rawformat's stack rings define. The Go code has them, too; a test compares both.
 #define SI_CODE 8
 #define SI_OVERRUN 20
 #define SI_VALUE 24
@@ -18,12 +17,12 @@
 #define LAYOUT_DEPTH 72
 #define LAYOUT_ROOM 80
 #define LAYOUT_SWITCHED 88
-#define BEYOND 16384	// frames that are looked at behind those that are written
+#define BEYOND 16384	// how many further frames are walked after those that are written
 #define SYS_rt_sigreturn 15
 #define SYS_clock_gettime 228
 
-// LABELS appends the goroutine's labels that were begun at or below an address,
-// with some bits, the innermost first. It spoils AX and SI.
+// LABELS appends the goroutine's labels that were begun at or below an address, marked by some bits, the
+// innermost first. It clobbers AX and SI.
 #define LABELS(address, bits, again, end) \
 again: \
 	TESTQ	R8, R8; \
@@ -41,29 +40,27 @@ again: \
 	JMP	again; \
 end:
 
-// PUT appends the word in a register to the record. It spoils SI.
+// PUT appends the word in a register to the record. It clobbers SI.
 #define PUT(reg) \
 	MOVQ	R10, SI; \
 	ANDQ	$RING_MASK, SI; \
 	MOVQ	reg, (R15)(SI*8); \
 	INCQ	R10
 
-// sampleHandler is the signal handler. It runs on whatever thread's timer has
-// expired, in the middle of anything, with all signals blocked. It touches
-// nothing but its thread's ring, the g's that its thread runs, and their stacks.
+// sampleHandler is the signal handler. It runs on the thread whose timer has expired, at any instruction, with
+// all signals blocked but SIGBUS. It touches only its thread's ring, the g's that its thread runs, and their stacks.
 //
-//  1. Is it one of our timers? If not, it is the business of who had the signal
-//     before.
-//  2. Take the thread's slot: while it is counted as busy the ring stays mapped.
+//  1. If the signal is not from one of our timers, pass it to the handler that had the signal before.
+//  2. Take the thread's slot: while it is busy its ring stays mapped.
 //  3. Write time, goroutine, labels, the interrupted pc.
 //  4. Walk the frame pointers, upwards only and within the stack of the g, then
 //     from the scheduler's stack over to the goroutine's; and over the frames of C
 //     that Go called and that has called Go.
-//  5. If that are more frames than a record may have, walk on to the root, and
+//  5. If there are more frames than a record may have, walk on to the root, and
 //     write only the outermost frames.
-//  6. Write the size, then the head: the record counts.
+//  6. Write the size, then the head, which makes the record valid.
 //
-// All registers are the interrupted code's, and the kernel restores them.
+// The kernel restores all registers.
 //
 //	R9 ring   R10 head of the record being written   R15 data   DI layout
 //	R12 g whose stack is walked   R13 goroutine   R11 stack.hi   R14 frames left
@@ -103,7 +100,7 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	LEAQ	RING_DATA(R9), R15
 	MOVQ	R10, SI
 	ANDQ	$RING_MASK, SI
-	MOVQ	$0, (R15)(SI*8)	// what was here is no record any more
+	MOVQ	$0, (R15)(SI*8)	// the old record here is no longer valid
 	INCQ	R10	// the size comes last
 
 	CMPQ	64(DI), $0	// counter
@@ -163,7 +160,7 @@ noid:
 nolabels:
 	PUT(AX)
 	JMP	where
-foreign:	// a thread that Go knows nothing of
+foreign:	// a thread that Go does not know
 	XORL	AX, AX
 	PUT(AX)
 	PUT(AX)
@@ -183,7 +180,7 @@ where:
 	JHI	elsewhere
 	MOVQ	(CX), AX
 	JMP	top
-elsewhere:	// such as the clock's code, on another stack than its g says
+elsewhere:	// for example in the clock's code, on another stack than that of its g
 	MOVQ	AX, CX
 	XORL	AX, AX
 top:
@@ -223,9 +220,9 @@ found:
 deepest:
 	CMPQ	R12, R13
 	JNE	labelled
-	LABELS(CX, 0xc000000000000000, label0, labels0)	// in front of the pc
+	LABELS(CX, 0xc000000000000000, label0, labels0)	// before the pc
 	ADDQ	$8, CX
-	LABELS(CX, 0xa000000000000000, label1, labels1)	// in front of the top
+	LABELS(CX, 0xa000000000000000, label1, labels1)	// before the top
 	SUBQ	$8, CX
 labelled:
 	MOVQ	LAYOUT_DEPTH(DI), R14
@@ -258,7 +255,7 @@ frame:
 leave:	// if g0 works for a goroutine, that one's stack is next
 	CMPQ	R12, R13
 	JEQ	called
-	TESTQ	BX, BX	// mcall clears it: what runs is the scheduler
+	TESTQ	BX, BX	// mcall has cleared it: the scheduler is running
 	JEQ	done
 	MOVQ	32(DI), SI	// g.sched
 	TESTQ	SI, SI
@@ -266,7 +263,7 @@ leave:	// if g0 works for a goroutine, that one's stack is next
 	MOVQ	R13, R12
 	MOVQ	0(R12), CX
 	MOVQ	8(R12), R11
-	MOVQ	(R12)(SI*1), AX	// sched.sp: there lies where systemstack returns to
+	MOVQ	(R12)(SI*1), AX	// sched.sp: systemstack's return address lies there
 	CMPQ	AX, CX
 	JCS	base
 	LEAQ	8(AX), SI
@@ -353,7 +350,7 @@ first:
 	JEQ	done
 	PUT(R13)
 	JMP	done
-cut:	// more than a record's frames on a stack of the scheduler's
+cut:	// the scheduler's stack alone has more frames than a record may have
 	MOVQ	$0x9000000000000000, AX
 	PUT(AX)
 	JMP	done
@@ -406,9 +403,8 @@ TEXT ·sampleEntry(SB),NOSPLIT,$0-16
 
 // func outerPlace() (gp, sp uintptr)
 //
-// The stack pointer is that of the function behind the caller's caller: the caller's
-// frame begins with the frame pointer of its own caller, which tells where that was
-// called. Nothing moves between it and the return address.
+// The stack pointer is that of the function that called the caller's caller. The caller's frame begins with the
+// frame pointer of its own caller, above which that caller's return address lies.
 TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	MOVQ	TLS, CX
 	MOVQ	0(CX)(TLS*1), AX

@@ -10,19 +10,18 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// sharesStack says that a function without a frame has its caller's stack pointer:
+// sharesStack says whether a function without a frame has its caller's stack pointer. On this architecture it has:
 // its return address is in a register.
 const sharesStack = true
 
-// native is what this processor's handler needs besides: g is in a register, which C
-// code may use for something else.
+// native has additional values for the handler: g is in a register, which C code may use for something else.
 type native struct {
-	tls         uintptr // where from the thread pointer g is, if the program has cgo
+	tls         uintptr // offset of g from the thread pointer, if the program uses cgo
 	vdso, evdso uintptr // the kernel's code in the process; without cgo Go calls no other C code
-	switched    uintptr // sched.pc of a g whose stack was left by systemstack or asmcgocall
+	switched    uintptr // sched.pc of a g whose stack systemstack or asmcgocall has left
 }
 
-// runtime_iscgo: without it there are no thread's variables.
+// runtime_iscgo: without cgo threads have no variables of their own.
 //
 //go:linkname runtime_iscgo runtime.iscgo
 var runtime_iscgo bool
@@ -30,25 +29,25 @@ var runtime_iscgo bool
 // threadPointer is the base of the thread's own variables.
 func threadPointer() uintptr
 
-// search finds what native holds.
+// search finds the values of native.
 type search struct {
 	tls      rt.Candidates
 	switched uintptr
 }
 
-// meet looks from the goroutine of g.
+// meet searches from the goroutine of g.
 func (s *search) meet(g uintptr) {
 	runtime.LockOSThread()
 	s.tls.Meet(variables(threadPointer()), uint64(g))
 	runtime.UnlockOSThread()
-	rt.GoroutineNumber() // by systemstack
+	rt.GoroutineNumber() // this goes through systemstack
 	pc := uintptr(load64(g + offSched + 8))
 	if f := runtime.FuncForPC(pc); f != nil && f.Name() == "runtime.systemstack_switch" {
 		s.switched = pc
 	}
 }
 
-// found tells what was found, and whether the handler can do with that.
+// found sets what was found, and reports whether that is enough for the handler.
 func (s *search) found(n *native) bool {
 	vdso := modules.Find(func(m *modules.Module) bool { return strings.HasPrefix(m.Path, "[vdso]") })
 	n.vdso, n.evdso, n.switched = uintptr(vdso.Start), uintptr(vdso.End), s.switched
@@ -58,7 +57,7 @@ func (s *search) found(n *native) bool {
 	return !runtime_iscgo || n.tls != 0
 }
 
-// variables are some of the thread's own, as many as can be read.
+// variables reads the first of the thread's own variables, as many as it can.
 func variables(at uintptr) (all rt.Memory) {
 	const step, most = 256, 4096
 	for at != 0 && len(all) < most/8 {
@@ -71,5 +70,5 @@ func variables(at uintptr) (all rt.Memory) {
 	return all
 }
 
-// forgetOwn has nothing to do: an m holds its goroutine's g once.
+// forgetOwn does nothing: an m contains its goroutine's g only once.
 func forgetOwn(rt.Memory, uintptr) {}

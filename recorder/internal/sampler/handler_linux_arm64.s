@@ -2,8 +2,7 @@
 
 #include "textflag.h"
 
-// Offsets that the kernel and rawformat's stack rings fix. The Go side has them,
-// too; a test compares what both see.
+// Offsets that the kernel and rawformat's stack rings define. The Go code has them, too; a test compares both.
 #define SI_CODE 8
 #define SI_OVERRUN 20
 #define SI_VALUE 24
@@ -24,11 +23,11 @@
 #define LAYOUT_VDSO 96
 #define LAYOUT_EVDSO 104
 #define LAYOUT_SWITCHED 112
-#define BEYOND 16384	// frames that are looked at behind those that are written
+#define BEYOND 16384	// how many further frames are walked after those that are written
 #define SYS_clock_gettime 113
 
-// LABELS appends the goroutine's labels that were begun at or below an address, the
-// innermost first. It spoils R0, R1 and R8.
+// LABELS appends the goroutine's labels that were begun at or below an address, the innermost first. It
+// clobbers R0, R1 and R8.
 #define LABELS(address, bits, again, end) \
 again: \
 	CBZ	R15, end; \
@@ -45,14 +44,13 @@ again: \
 	B	again; \
 end:
 
-// PUT appends the word in a register to the record. It spoils R8.
+// PUT appends the word in a register to the record. It clobbers R8.
 #define PUT(reg) \
 	AND	$RING_MASK, R5, R8; \
 	MOVD	reg, (R6)(R8<<3); \
 	ADD	$1, R5
 
-// CODE goes elsewhere if the address in a register is not in the program's code. It
-// spoils R8.
+// CODE jumps if the address in a register is not in the program's code. It clobbers R8.
 #define CODE(reg, elsewhere) \
 	MOVD	40(R7), R8; \
 	CMP	R8, reg; \
@@ -61,7 +59,7 @@ end:
 	CMP	R8, reg; \
 	BHS	elsewhere
 
-// BUSY changes how often the slot in R3 is in use. It spoils R0, R1 and R8.
+// BUSY changes the count of users of the slot in R3. It clobbers R0, R1 and R8.
 #define BUSY(change, again) \
 	ADD	$12, R3, R8; \
 again: \
@@ -70,13 +68,11 @@ again: \
 	STLXRW	R0, (R8), R1; \
 	CBNZW	R1, again
 
-// sampleHandler is the signal handler. It runs on whatever thread's timer has
-// expired, in the middle of anything, with all signals blocked. It touches
-// nothing but its thread's ring, the g's that its thread runs, and their stacks.
+// sampleHandler is the signal handler. It runs on the thread whose timer has expired, at any instruction, with
+// all signals blocked but SIGBUS. It touches only its thread's ring, the g's that its thread runs, and their stacks.
 //
-//  1. Is it one of our timers? If not, it is the business of who had the signal
-//     before.
-//  2. Take the thread's slot: while it is counted as busy the ring stays mapped.
+//  1. If the signal is not from one of our timers, pass it to the handler that had the signal before.
+//  2. Take the thread's slot: while it is busy its ring stays mapped.
 //  3. Find the g, as the runtime's own handlers do: R28 is it in Go code; with cgo
 //     it is among the thread's variables; in the vDSO, without cgo, the runtime has
 //     left it at the bottom of the signal stack.
@@ -86,12 +82,12 @@ again: \
 //     from the scheduler's stack over to the goroutine's. A frame pointer lies a
 //     word below its function's stack pointer, and points to its caller's; a word
 //     above, where the stack pointer points, lies where the function returns to.
-//  6. If that are more frames than a record may have, walk on to the root, and
+//  6. If there are more frames than a record may have, walk on to the root, and
 //     write only the outermost frames.
-//  7. Write the size, then the head: the record counts.
+//  7. Write the size, then the head, which makes the record valid.
 //
-// It spoils no register that a C function must keep, for somebody who has taken the
-// signal since may call it as one. All others the kernel restores.
+// It preserves the registers that a C function must preserve, because a handler that was installed later may call
+// it as a C function. The kernel restores all others.
 //
 //	R3 slot   R4 ring   R5 head of the record being written   R6 data   R7 layout
 //	R9 g whose stack is walked   R10 goroutine   R11 stack.hi   R12 frame pointer
@@ -131,7 +127,7 @@ TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	BHI	full
 	ADD	$RING_DATA, R4, R6
 	AND	$RING_MASK, R5, R0
-	MOVD	ZR, (R6)(R0<<3)	// what was here is no record any more
+	MOVD	ZR, (R6)(R0<<3)	// the old record here is no longer valid
 	ADD	$1, R5	// the size comes last
 	SUB	$16, RSP
 	MOVD	R17, 0(RSP)
@@ -200,7 +196,7 @@ noid:
 nolabels:
 	PUT(R0)
 	B	where
-foreign:	// a thread that Go knows nothing of
+foreign:	// a thread that Go does not know
 	MOVD	ZR, R14
 	PUT(R14)
 	PUT(R14)
@@ -381,7 +377,7 @@ first:
 	CBZ	R10, done
 	PUT(R10)
 	B	done
-cut:	// more than a record's frames on a stack of the scheduler's
+cut:	// the scheduler's stack alone has more frames than a record may have
 	MOVD	$0x9000000000000000, R0
 	PUT(R0)
 	B	done
@@ -427,8 +423,8 @@ TEXT ·sampleEntry(SB),NOSPLIT|NOFRAME,$0-16
 
 // func outerPlace() (gp, sp uintptr)
 //
-// The stack pointer is that of the function behind the caller's caller, whose frame
-// pointer that has kept.
+// The stack pointer is that of the function that called the caller's caller, which has saved that function's frame
+// pointer.
 TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	MOVD	g, gp+0(FP)
 	MOVD	0(R29), R0

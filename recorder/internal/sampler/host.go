@@ -1,5 +1,5 @@
-// Package sampler takes CPU samples by signals of its own, and knows what a sample needs to
-// know of a goroutine: the track that it is on, and the labels that it is in.
+// Package sampler takes CPU samples by signals of its own, and keeps what a sample needs to
+// know about its goroutine: the track that it is on, and the labels that it is in.
 package sampler
 
 import (
@@ -9,14 +9,14 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Host is what a sampler works for.
+// Host is the recording that a sampler works for.
 type Host struct {
 	Recording *shard.Recording
 	Ring      *ring.Ring // rings of threads count against its limit
 	Files     folder.Folder
 	Dict      *dict.Dictionary
 	Limit     int64                        // bytes of the recording
-	Maintain  func()                       // prepares chunks: samples may take more than there are
-	Complain  func(what string, err error) // the disk has failed, say
-	Ended     func(why string)             // no more samples are taken
+	Maintain  func()                       // prepares chunks, because samples may need more than there are
+	Complain  func(what string, err error) // reports an error of the disk
+	Ended     func(why string)             // reports that no more samples are taken
 }

@@ -12,28 +12,27 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// A thread that does nothing is not interrupted: its CPU clock tells that it did
-// nothing. What it did last then holds on, until it is sampled again. Of each such
-// stretch the recording has the first moment and the last one at which that was seen.
-// The longer it lasts the less often it is looked at.
+// An idle thread gets no signals; its CPU clock shows that it was idle. Its last sample then stays valid
+// until the next one. For each such stretch the recording has the first and the last moment at which the
+// thread was seen idle. The longer the stretch, the less often the clock is read.
 const (
 	firstIdle = rt.Time(round)
 	mostIdle  = rt.Time(time.Second)
 )
 
-// idleness is what is known of a thread since its last sample.
+// idleness is what is known about a thread since its last sample.
 type idleness struct {
 	last  shard.LastSample
 	busy  bool    // it was sampled in this round
-	cpu   int64   // on its CPU clock when that was read last; 0 not yet
-	since rt.Tick // when that had changed
+	cpu   int64   // its CPU clock at the last reading; 0: not read yet
+	since rt.Tick // when the clock had last changed
 	due   rt.Time // when to read it next
-	every rt.Time // how long after that again
-	seen  rt.Tick // when it was still idle, and that is not told; 0 none
+	every rt.Time // the time between readings
+	seen  rt.Tick // when it was last seen idle, if that is not written yet; 0: none
 }
 
-// look looks whether a thread, of which there was no sample, has done anything until
-// at. A sample that was taken since would have cost it time.
+// look checks whether a thread without new samples has done anything until at. Its last
+// sample would have cost it CPU time.
 func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i := &t.idle
 	if i.busy || !i.last.Valid() || now < i.due {
@@ -51,7 +50,7 @@ func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
 	i.seen = at
 }
 
-// endIdle tells until when a thread was seen idle.
+// endIdle writes until when a thread was seen idle.
 func (s *Sampler) endIdle(t *sampled) {
 	if t.idle.seen != 0 {
 		s.host.Recording.Idle(&t.idle.last, t.idle.seen)
@@ -59,7 +58,7 @@ func (s *Sampler) endIdle(t *sampled) {
 	}
 }
 
-// cpuOfThread is a thread's CPU clock in ns, -1 if it has ended.
+// cpuOfThread is a thread's CPU clock in ns, -1 if the thread has ended.
 func cpuOfThread(tid int) int64 {
 	var t unix.Timespec
 	if unix.ClockGettime(counters.ThreadClock(tid), &t) != nil {

@@ -10,23 +10,22 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Where a goroutine is in labels, the signal handler finds that by its number, in
-// a table of fixed size. A slot belongs to one goroutine from its outermost label
-// to the end of that; the handler that looks at it interrupts that goroutine, and
-// so sees it as that has left it. A label's place is told by how far it is from
-// the stack's upper end, which does not change when the stack grows.
+// The signal handler finds the labels of a goroutine by its number, in a table of fixed size. A slot belongs
+// to one goroutine from the beginning of its outermost label to the end of that. A handler that reads the slot
+// has interrupted that goroutine, and so sees a consistent state. The place of a label is its distance from the
+// stack's upper end, which does not change when the stack grows.
 
 const (
 	labelHash   = 0x9e3779b97f4a7c15
-	labelBits   = 11 // of the number of slots
+	labelBits   = 11 // the logarithm of the number of slots
 	labelProbes = 4
 	maxLabels   = 14 // in a slot
 )
 
-// labelSlot is 128 bytes; the handler knows.
+// labelSlot is 128 bytes long; the handler depends on that.
 type labelSlot struct {
 	goroutine atomic.Uint64
-	n         uint64 // how many it is in
+	n         uint64 // how many labels it is in
 	labels    [maxLabels]placedLabel
 }
 
@@ -38,15 +37,15 @@ var labelSlots [1 << labelBits]labelSlot
 type Scope struct {
 	slot      *labelSlot
 	goroutine uint64
-	n         uint64 // labels around it
+	n         uint64 // how many labels enclose it
 }
 
 // outerPlace is the running g, and the stack pointer of the function that called the
 // caller's caller.
 func outerPlace() (gp, sp uintptr)
 
-// Begin begins a label on the calling goroutine, in the function that called the
-// caller: that one is the method by which the program begins it, and is not inlined.
+// Begin begins a label on the calling goroutine, in the function that called the caller.
+// The caller is the method by which the program begins the label, and must not be inlined.
 //
 //go:noinline
 //go:norace
@@ -70,8 +69,8 @@ func Begin(r *shard.Recording, label uint32) Scope {
 	return Scope{s, id, n}
 }
 
-// End ends the label, and those that were begun in it and have not ended. It must
-// be called by the goroutine that began it; ending twice does nothing.
+// End ends the label, and those begun in it that have not ended. It must be called by the
+// goroutine that began it; ending twice does nothing.
 //
 //go:norace
 func (s Scope) End() {
@@ -84,8 +83,7 @@ func (s Scope) End() {
 	}
 }
 
-// labelSlotOf finds the slot of a goroutine or takes a free one; nil: there is
-// none.
+// labelSlotOf finds the slot of a goroutine or takes a free one; nil: there is none.
 func labelSlotOf(id uint64) *labelSlot {
 	const mask = 1<<labelBits - 1
 	first := id * labelHash >> (64 - labelBits)

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where things lie in a g is not promised. What the first words of it are is
-// known to the linker and to debuggers; m and sched are guessed and then proved;
-// the rest is searched for.
+// Go does not promise the layout of a g. Its first words are known to the linker and to debuggers; m and sched
+// are guessed and then checked; the rest is searched for.
 const (
 	offStackHi = 8
 	offM       = 48
@@ -25,7 +24,7 @@ const (
 
 var errLayout = errors.New("the runtime looks different")
 
-// findLayout finds the offsets; what isn't found stays 0, and err says so.
+// findLayout finds the offsets. Those not found are 0, and then there is an error.
 func findLayout() (l layout, err error) {
 	l.text, l.etext = textRange()
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
@@ -73,8 +72,8 @@ func findLayout() (l layout, err error) {
 	return l, err
 }
 
-// words reads memory, if it can be read: the kernel does it, so that a wrong
-// guess is no fault.
+// words reads memory through the kernel, so that a wrong address causes no fault; nil: it
+// can't be read.
 func words(at uintptr, bytes int) rt.Memory {
 	w := make(rt.Memory, bytes/8)
 	local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&w[0]))}}
@@ -83,7 +82,7 @@ func words(at uintptr, bytes int) rt.Memory {
 	if n, err := unix.ProcessVMReadv(unix.Getpid(), local, remote, 0); err == nil && n == bytes {
 		return w
 	}
-	mem, err := os.Open("/proc/self/mem") // where a container may not use the call
+	mem, err := os.Open("/proc/self/mem") // containers may forbid the call
 	if err != nil {
 		return nil
 	}
@@ -94,8 +93,8 @@ func words(at uintptr, bytes int) rt.Memory {
 	return w
 }
 
-// proveM reads the m of a running g: its first word is a g0 which has the same
-// m.
+// proveM reads the m of a running g, and checks that its first word is a g0 which has the
+// same m.
 func proveM(g uintptr) rt.Memory {
 	self := words(g, rt.SizeOfG)
 	if self == nil {
@@ -111,13 +110,13 @@ func proveM(g uintptr) rt.Memory {
 	}
 	forgetOwn(m, uintptr(self[offM/8]))
 	if again := words(g, rt.SizeOfG); again == nil || again[offM/8] != self[offM/8] {
-		return nil // the goroutine went to another thread meanwhile
+		return nil // the goroutine has moved to another thread meanwhile
 	}
 	return m
 }
 
-// parkPatience is how long a goroutine that is about to wait may take for that, on a
-// busy machine.
+// parkPatience is how long to wait for a goroutine that is about to park, on a busy
+// machine.
 const parkPatience = rt.Time(100 * time.Millisecond)
 
 func waitParked(g uintptr) bool {
@@ -129,8 +128,7 @@ func waitParked(g uintptr) bool {
 	return true
 }
 
-// parked reports whether g waits, and its sched says where: in gopark, on its own
-// stack.
+// parked reports whether g waits and its sched says where: in gopark, on its own stack.
 func parked(g uintptr) bool {
 	self := words(g, rt.SizeOfG)
 	if self == nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interrupted is what the kernel hands to a signal's handler.
+// interrupted is what the kernel passes to a signal's handler.
 type interrupted struct {
 	flags, link    uintptr
 	stack          struct{ low, flags, size uintptr }

@@ -4,7 +4,7 @@ package sampler
 
 import "unsafe"
 
-// interrupted is what the kernel hands to a signal's handler.
+// interrupted is what the kernel passes to a signal's handler.
 type interrupted struct {
 	flags, link uintptr
 	stack       struct{ low, flags, size uintptr }

@@ -16,7 +16,7 @@ import (
 	"gprof/rawformat"
 )
 
-// The assembly has numbers of its own for what Go and package rawformat define.
+// The assembly has its own copies of numbers that Go code and package rawformat define.
 func TestAssemblyKnowsLayouts(t *testing.T) {
 	source, err := os.ReadFile("handler_linux_" + runtime.GOARCH + ".s")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-// leafTable tells functions that have a frame, or have made it already, from
-// others: only of the former a frame pointer tells the caller. It reads the
-// table that the runtime unwinds stacks by, where it lies in memory.
+// leafTable finds functions that have no frame, or have not made it yet: frame pointers
+// skip their callers. It reads the table by which the runtime unwinds stacks, in the
+// process' memory.
 type leafTable struct {
 	pctab   uintptr // 0: not found
 	quantum uintptr // the unit of code addresses, in bytes
@@ -23,13 +23,13 @@ const (
 	pclnMagic = 0xfffffff1
 	offUnit   = 6 // in the table's head
 	offPctab  = 56
-	offPcsp   = 16      // in what is said of a function
-	pcsBytes  = 1 << 16 // how long a function's list may be, in bytes
+	offPcsp   = 16      // in a function's entry
+	pcsBytes  = 1 << 16 // the longest list of a function, in bytes
 )
 
 func (t *leafTable) known() bool { return t.pctab != 0 }
 
-// open finds the table and tries it on two functions that are known.
+// open finds the table and tests it on two known functions.
 func (t *leafTable) open() {
 	head := pclntab()
 	if head == 0 || load32(head) != pclnMagic || load8(head+7) != unsafe.Sizeof(head) {
@@ -44,15 +44,15 @@ func (t *leafTable) open() {
 	}
 }
 
-// The table is no memory of Go's heap, so a number may become a pointer to it.
+// The table is not in Go's heap, so a number may be converted to a pointer into it.
 func static(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
 
 func load8(at uintptr) uintptr  { return uintptr(*(*uint8)(static(at))) }
 func load32(at uintptr) uint32  { return *(*uint32)(static(at)) }
 func load64(at uintptr) uintptr { return *(*uintptr)(static(at)) }
 
-// frameless reports whether what runs at pc has nothing on the stack but, on amd64,
-// the address that it returns to.
+// frameless reports whether the code at pc has nothing on the stack except, on amd64, its
+// return address.
 func (t *leafTable) frameless(pc uintptr) bool {
 	if t.pctab == 0 {
 		return false
@@ -62,7 +62,7 @@ func (t *leafTable) frameless(pc uintptr) bool {
 		return false
 	}
 	entry := f.Entry()
-	f = runtime.FuncForPC(entry) // pc may be that of an inlined function, which is described elsewhere
+	f = runtime.FuncForPC(entry) // pc may be in an inlined function, which has an entry elsewhere
 	if f == nil || f.Entry() != entry {
 		return false
 	}
@@ -70,9 +70,9 @@ func (t *leafTable) frameless(pc uintptr) bool {
 	return pcsp != 0 && t.delta(t.pctab+uintptr(pcsp), entry, pc) == 0
 }
 
-// delta is how far the stack pointer is below the return address at pc, by a
-// list of changes, each a difference of the value and how many bytes of code it
-// holds for. -1: the list does not tell.
+// delta is how far the stack pointer is below the return address at pc. The list at at
+// consists of changes: a difference of the value, and how many bytes of code the new value
+// holds for. -1: the list does not say.
 func (t *leafTable) delta(at, from, pc uintptr) int64 {
 	value := int64(-1)
 	end := at + pcsBytes
@@ -126,7 +126,7 @@ func pclntab() uintptr {
 	return 0
 }
 
-// ownMapping is the one that our code lies in, 0 if it is not found.
+// ownMapping is the mapping of our code, 0 if it is not found.
 func ownMapping() (start, end, offset uint64) {
 	here := uint64(reflect.ValueOf(sampleEntry).Pointer())
 	m := modules.Find(func(m *modules.Module) bool { return m.Start <= here && here < m.End })

@@ -22,27 +22,27 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// Sampler takes CPU samples by signals of its own, so that the host's profiles
-// go on beside it. Each thread has a timer on its CPU clock, whose signal writes
-// a record into the thread's stack ring; the keeper drains the rings.
+// Sampler takes CPU samples by signals of its own, so that the host's profiles work beside
+// it. Each thread has a timer on its CPU clock, whose signal's handler writes a record into
+// the thread's ring; the keeper drains the rings.
 //
-// It is the keeper's, but for Open and Close.
+// Only the keeper uses it, except for Open and Close.
 type Sampler struct {
 	host       Host
-	taken      int // samples, since Taken was asked
+	taken      int // samples since the last call of Taken
 	signal     int
 	period     int64 // ns of CPU time
 	tasks      *os.File
 	threads    map[int]*sampled // by tid
 	free       []int            // slots
-	room       int              // threads that may still be taken
+	room       int              // how many threads may be sampled
 	leaf       leafTable
-	drainEvery rt.Time // in periods
+	drainEvery rt.Time // in periods of CPU time
 	resting    bool
-	told       bool    // that threads are left out
-	lookAt     rt.Time // when to look at all threads anew
+	told       bool    // it has been logged that threads are left out
+	lookAt     rt.Time // when to look for threads next
 	due        rt.Time // when to drain the rings next
-	created    int     // threads of the runtime when that was done last
+	created    int     // the runtime's number of threads at the last look
 	calls      []uintptr
 }
 
@@ -55,8 +55,8 @@ type sampled struct {
 	alive  bool
 }
 
-// The signals that are tried: real-time signals, the last ones first, because
-// programs that use some count from the first.
+// The signals to try: real-time signals, from the last one down, because programs that use some
+// begin with the first.
 const (
 	lastSignal  = 62
 	firstSignal = 50
@@ -67,11 +67,11 @@ var (
 	errSelfTest = errors.New("self-test")
 )
 
-// Open finds out whether samples can be taken here, and prepares: so many a second of
-// CPU time, of so many calls of a stack. The error says why not.
+// Open finds out whether samples can be taken here, and prepares for hz samples per second
+// of CPU time, with at most depth calls of a stack. The error says why it can't be done.
 func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	s.host = h
-	if s.host.Recording.FaultErr() != nil { // the handler could not survive that its ring is cut short
+	if s.host.Recording.FaultErr() != nil { // the handler would not survive if its ring's file were cut short
 		return s.host.Recording.FaultErr()
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
@@ -98,27 +98,26 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	return err
 }
 
-// goDeep has the handler write so many calls of a stack. The deeper they are, the fewer
-// a ring holds, and the sooner it must be drained.
+// goDeep sets how many calls of a stack the handler writes. With more calls a ring holds
+// fewer samples, and must be drained sooner.
 func (s *Sampler) goDeep(calls int) {
 	most := calls + rawformat.StackExtra
 	sampleLayout.depth, sampleLayout.room = uintptr(calls), uintptr(rawformat.StacksWords-most)
 	s.drainEvery = rt.Time(min(mostDrained, rawformat.StacksWords/most))
 }
 
-// round is how often rings are drained, at least.
+// round is the longest time between two drains of the rings.
 const round = 100 * time.Millisecond
 
-// quietPatience is how long a signal handler may take to come to its end.
+// quietPatience is how long to wait for a signal handler to finish.
 const quietPatience = 100 * time.Millisecond
 
 const (
-	ringShare  = 16 // the stack rings' largest part of the limit
+	ringShare  = 16 // the rings may have 1/ringShare of the limit
 	minThreads = 4
 )
 
-// kernelTick is how often the kernel looks at CPU clocks, in ns: a timer is never
-// faster.
+// kernelTick is how often the kernel looks at CPU clocks, in ns: a timer can't be faster.
 func kernelTick() int64 {
 	var t unix.Timespec
 	if unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &t) != nil {
@@ -139,17 +138,17 @@ func seizeAny() (signal int, err error) {
 	return 0, errors.Join(errs...)
 }
 
-// Period is what a sample stands for, in ns of CPU time.
+// Period is how much CPU time a sample stands for, in ns.
 func (s *Sampler) Period() int64 { return s.period }
 
-// Taken is how many samples were written since it was last asked.
+// Taken is how many samples were written since the last call.
 func (s *Sampler) Taken() int {
 	n := s.taken
 	s.taken = 0
 	return n
 }
 
-// Describe is what meta says.
+// Describe is the text for meta.
 func (s *Sampler) Describe(asked int) string {
 	text := fmt.Sprintf("signal %d", s.signal)
 	if got := float64(time.Second) / float64(s.period); got < float64(asked)*0.99 {
@@ -169,8 +168,8 @@ func (s *Sampler) Describe(asked int) string {
 	return text
 }
 
-// Round does what is due: it takes new threads, drains all rings, and lets go of
-// threads that have ended.
+// Round does the work that is due: it attaches to new threads, drains all rings, and
+// releases threads that have ended.
 func (s *Sampler) Round() {
 	if s.tasks == nil {
 		return
@@ -199,15 +198,15 @@ func (s *Sampler) Round() {
 	}
 }
 
-// mostDrained is after how many periods of CPU time rings are drained: what is drained
-// at once takes less room in chunks.
+// mostDrained is after how many periods of CPU time a ring is drained. Samples that are
+// drained together take less room in chunks.
 const mostDrained = 10
 
-// patience is how long a ring may wait to be drained, if its thread is busy.
+// patience is how long a ring may wait to be drained if its thread is busy.
 func (s *Sampler) patience() rt.Time { return s.drainEvery * rt.Time(s.period) }
 
-// LongestSleep is how long the keeper may sleep: less than a round only where
-// rings have no room for the deep stacks of one.
+// LongestSleep is how long the keeper may sleep. It is less than a round only if the rings
+// have no room for a round's deep stacks.
 func (s *Sampler) LongestSleep() time.Duration {
 	if s.tasks == nil || s.drainEvery == mostDrained {
 		return round
@@ -215,14 +214,14 @@ func (s *Sampler) LongestSleep() time.Duration {
 	return time.Duration(s.patience())
 }
 
-// lookEvery is how often all threads are looked for. Those of C code may come and
-// go without the runtime's knowing.
+// lookEvery is how often all threads are looked for: threads of C code may come and go
+// without the runtime's knowledge.
 const lookEvery = rt.Time(500 * time.Millisecond)
 
-// changed reports whether it is time to look for threads. The kernel's list costs
-// as much as many samples, the runtime's number of them next to nothing.
+// changed reports whether it is time to look for threads. The kernel's list costs as much
+// as many samples, the runtime's number of threads next to nothing.
 func (s *Sampler) changed(now rt.Time) bool {
-	created, _ := runtime.ThreadCreateProfile(nil) // of so many it would tell
+	created, _ := runtime.ThreadCreateProfile(nil) // with nil it only returns the number
 	if now < s.lookAt && created == s.created {
 		return false
 	}
@@ -238,7 +237,7 @@ func (s *Sampler) scan() {
 	if _, err := s.tasks.Seek(0, 0); err != nil {
 		return
 	}
-	names, _ := s.tasks.Readdirnames(-1) // those that could be read count
+	names, _ := s.tasks.Readdirnames(-1) // after an error the names read so far still count
 	for _, name := range names {
 		tid, err := strconv.Atoi(name)
 		if err != nil {
@@ -254,7 +253,7 @@ func (s *Sampler) scan() {
 
 var errThreads = errors.New("too many threads for the limit")
 
-// leaveOut says once that threads are not sampled.
+// leaveOut logs, once, that threads are not sampled.
 func (s *Sampler) leaveOut(err error) {
 	if !s.told {
 		s.told = true
@@ -262,9 +261,9 @@ func (s *Sampler) leaveOut(err error) {
 	}
 }
 
-// take begins to sample a thread. One that has just ended is no error of ours.
+// take begins to sample a thread. A thread that has just ended is no error of ours.
 func (s *Sampler) take(tid int) error {
-	if len(s.threads) >= s.room || len(s.free) == 0 { // slots whose handler did not end are gone for good
+	if len(s.threads) >= s.room || len(s.free) == 0 { // a slot whose handler did not finish is never freed
 		return errThreads
 	}
 	t, err := s.attach(tid)
@@ -303,7 +302,7 @@ func (s *Sampler) attach(tid int) (*sampled, error) {
 	return t, nil
 }
 
-// sampleClock is the one that the handler reads.
+// sampleClock is the clock that the handler reads.
 func sampleClock() rawformat.ClockKind {
 	if sampleLayout.counter != 0 {
 		return rawformat.ClockTSC
@@ -311,8 +310,8 @@ func sampleClock() rawformat.ClockKind {
 	return rawformat.ClockMonotonic
 }
 
-// LeaveCounter has the handler read the monotonic clock, because the counter has
-// jumped. All threads are taken anew: a ring has one clock.
+// LeaveCounter has the handler read the monotonic clock, because the counter has jumped.
+// All threads are released and attached again, because a ring has one clock.
 func (s *Sampler) LeaveCounter() {
 	if s.tasks == nil {
 		return
@@ -323,10 +322,10 @@ func (s *Sampler) LeaveCounter() {
 	sampleLayout.counter, s.lookAt = 0, 0
 }
 
-// errBusy means that a handler did not come to its end: its ring stays mapped.
+// errBusy means that a handler did not finish; its ring stays mapped.
 var errBusy = errors.New("a signal handler is still at work")
 
-// quiet stops the timer, and waits until no handler has the ring.
+// quiet stops the timer, and waits until no handler uses the ring.
 func (s *Sampler) quiet(t *sampled) error {
 	deleteTimer(t.timer)
 	slot := &sampleSlots[t.slot]
@@ -349,7 +348,7 @@ func (s *Sampler) detach(t *sampled) error {
 	return t.stacks.Close()
 }
 
-// release lets go of a thread: what is in its ring is drained.
+// release stops sampling a thread, and drains its ring.
 func (s *Sampler) release(tid int, t *sampled) {
 	delete(s.threads, tid)
 	if err := s.quiet(t); err != nil {
@@ -361,8 +360,8 @@ func (s *Sampler) release(tid int, t *sampled) {
 	s.host.Complain("stack ring", s.detach(t))
 }
 
-// inspect lets go of threads whose number another thread has by now, and sees
-// whether the signal is still ours.
+// inspect releases threads whose number another thread has by now, and checks that the
+// signal is still ours.
 func (s *Sampler) inspect() {
 	if s.resting {
 		return
@@ -379,7 +378,7 @@ func (s *Sampler) inspect() {
 	}
 }
 
-// DropCut lets go of threads whose rings' files were cut short; they get others. It
+// DropCut releases threads whose rings' files were cut short, so that they get others. It
 // returns how many.
 func (s *Sampler) DropCut() (found int) {
 	for tid, t := range s.threads {
@@ -396,8 +395,8 @@ func (s *Sampler) DropCut() (found int) {
 // wake starts the timers after rest.
 func (s *Sampler) wake() { s.turn(false, s.period) }
 
-// Rest stops the timers while recording is paused. What was sampled until then is
-// recorded before chunks are given back, if the dictionary knows the modules.
+// Rest stops the timers while recording is paused. If the dictionary has the modules, it
+// first drains the rings, before chunks are given back.
 func (s *Sampler) Rest(mapped bool) {
 	if s.resting || s.tasks == nil {
 		return
@@ -420,8 +419,8 @@ func (s *Sampler) turn(resting bool, period int64) {
 	}
 }
 
-// Close lets go of all threads. The handler stays: a signal that is on its way
-// finds nothing to do.
+// Close releases all threads. The handler stays installed: a signal that is still on its
+// way finds nothing to do.
 func (s *Sampler) Close() {
 	if s.tasks == nil {
 		return
@@ -429,12 +428,12 @@ func (s *Sampler) Close() {
 	for tid, t := range s.threads {
 		s.release(tid, t)
 	}
-	s.tasks.Close() // it was only read
+	s.tasks.Close() // nothing was written
 	s.tasks = nil
 }
 
-// test has this thread sampled once, by a signal that looks like its timer's, in
-// a known place. What a sample tells must be so.
+// test has this thread sampled once, in a known place, by a signal that looks like its
+// timer's, and checks the sample.
 func (s *Sampler) test() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -460,7 +459,7 @@ func (s *Sampler) test() error {
 	return errors.Join(err, s.detach(t))
 }
 
-// check compares a record with what is known of its place.
+// check compares a record with what is known about the place where it was taken.
 func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error {
 	if at := rt.Tick(rec.Time); at < before || at > after {
 		return fmt.Errorf("time %d, want %d to %d", at, before, after)
@@ -487,7 +486,7 @@ func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 	return nil
 }
 
-// testOuter begins a label, and testInner is under it.
+// testOuter begins a label, under which testInner runs.
 //
 //go:noinline
 func testOuter(r *shard.Recording, tid, signal int, value uint64) error {
@@ -497,16 +496,16 @@ func testOuter(r *shard.Recording, tid, signal int, value uint64) error {
 	return err
 }
 
-// testBegin is what the method of a label does by which a program begins it.
+// testBegin stands for the method by which a program begins a label.
 //
 //go:noinline
 func testBegin(r *shard.Recording) Scope { return Begin(r, testLabel) }
 
-// testLabel is no label's number.
+// testLabel is not the number of any label.
 const testLabel = 1<<32 - 1
 
-// labelInPlace reports whether the label of the self-test lies in its place: behind
-// testInner, in front of testOuter.
+// labelInPlace reports whether the label of the self-test lies between testInner and
+// testOuter.
 func labelInPlace(rec *rawformat.StackRecord) bool {
 	i := slices.Index(rec.Returns, rawformat.StackLabel|testLabel)
 	if i < 1 || i+1 >= len(rec.Returns) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Sampler takes CPU samples by signals; here it can't.
+// Sampler takes no samples on this system.
 type Sampler struct{}
 
 // Open says why no samples are taken.
@@ -28,7 +28,7 @@ func (*Sampler) LongestSleep() time.Duration { return time.Hour }
 func (*Sampler) LeaveCounter()               {}
 func (*Sampler) DropCut() int                { return 0 }
 
-// What is known of goroutines, for samples of them.
+// Tracks and labels are not noted where no samples are taken.
 func NoteLabels(*registry.Track, uint64) {}
 func GoroutineID() uint64                { return 0 }
 func EnterTrack(*registry.Track) uint64  { return 0 }

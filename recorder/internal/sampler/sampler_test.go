@@ -16,7 +16,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// host is a recording in a directory of the test's own, which nobody looks after.
+// host opens a recording in a directory of its own, without a keeper.
 func host(t testing.TB) (h Host, dir string) {
 	t.Helper()
 	h.Recording = shard.Open(shard.Config{Instance: 7})
@@ -55,6 +55,5 @@ func host(t testing.TB) (h Host, dir string) {
 	return h, dir
 }
 
-// testDepth is how many calls of a stack the tests' samplers write: as many as those of
-// recordings do by default.
+// testDepth is how many calls of a stack the tests' samplers write: the default of recordings.
 const testDepth = 128

@@ -12,20 +12,20 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// labelled knows which goroutines are on a track, and which were a moment ago: samples
-// are looked at later.
+// labelled knows which goroutines are on a track, and which were until a moment ago,
+// because samples are read later.
 //
-// It also knows their label sets, for goroutines of which it has no room to note more.
-// The runtime keeps a goroutine's set by its address. As long as a set is here its
-// address means nothing else; what is dropped here means nothing. Goroutines inherit
-// the set of the one that starts them, so it counts only with the number of its own.
+// It also knows their label sets, for goroutines that it has no room to note. The runtime
+// identifies a set by its address. While labelled keeps a set, its address means nothing
+// else; addresses of dropped sets are ignored. Goroutines inherit the set of the one that
+// starts them, so a set counts only for the goroutine that it was made for.
 var labelled struct {
 	sync.Mutex
 	tracks map[uintptr]owned
-	order  [maxLabelSets]unsafe.Pointer // keeps them
+	order  [maxLabelSets]unsafe.Pointer // keeps the sets alive
 	next   int
 	stays  map[uint64][]stay // by goroutine
-	count  int               // of stays
+	count  int               // the number of stays
 }
 
 // owned is the track of a label set, and the goroutine that it was made for.
@@ -34,7 +34,7 @@ type owned struct {
 	goroutine uint64 // 0: not known
 }
 
-// stay is the time that a goroutine spends on a track, up to 0 while it does.
+// stay is the time that a goroutine spends on a track; to is 0 as long as it does.
 type stay struct {
 	track    *registry.Track
 	from, to rt.Time
@@ -42,7 +42,7 @@ type stay struct {
 
 const (
 	maxLabelSets = 4096
-	maxStays     = 4096 // further ones are known by their label set alone
+	maxStays     = 4096 // further goroutines are known by their label sets only
 	stayKept     = rt.Time(time.Second)
 )
 
@@ -67,8 +67,8 @@ func NoteLabels(t *registry.Track, goroutine uint64) {
 	l.tracks[at] = owned{t, goroutine}
 }
 
-// EnterTrack notes that the calling goroutine is on a track from now on, and returns
-// its number.
+// EnterTrack notes that the calling goroutine is on a track from now on, and returns its
+// number.
 func EnterTrack(t *registry.Track) (id uint64) {
 	l, id := &labelled, GoroutineID()
 	NoteLabels(t, id)
@@ -85,7 +85,7 @@ func EnterTrack(t *registry.Track) (id uint64) {
 	return id
 }
 
-// LeaveTrack notes that a goroutine is not on a track any more.
+// LeaveTrack notes that a goroutine is no longer on a track.
 func LeaveTrack(t *registry.Track, id uint64) {
 	l := &labelled
 	l.Lock()
@@ -99,7 +99,7 @@ func LeaveTrack(t *registry.Track, id uint64) {
 	}
 }
 
-// forgetStays drops those that have ended long ago.
+// forgetStays drops the stays that ended long ago.
 func forgetStays() {
 	l, now := &labelled, rt.Now()
 	l.Lock()
@@ -118,16 +118,16 @@ func forgetStays() {
 	}
 }
 
-// GoroutineID is the calling goroutine's number, 0 where it is not known. It may be
-// asked while another recorder starts, which finds the same offsets again.
+// GoroutineID is the number of the calling goroutine, 0 if it is not known. It may be
+// called while another recorder starts, which finds the same offsets again.
 //
 //go:norace
 func GoroutineID() uint64 {
 	return rt.GoroutineAt(sampleLayout.goid)
 }
 
-// trackOf is the track that a sample was taken on, nil if it is not known. What
-// is now where its labels were may be something else: they are not looked at.
+// trackOf is the track that a sample was taken on, nil if it is not known. It does not read
+// the labels themselves: something else may lie at their address by now.
 func trackOf(clock *rt.Clock, rec *rawformat.StackRecord) *registry.Track {
 	l := &labelled
 	l.Lock()

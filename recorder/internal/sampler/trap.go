@@ -12,48 +12,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What follows is the process', as a signal's handler is: the handler has to
-// find it without an argument, and stays installed when a recorder stops.
+// These belong to the process, as the handler of a signal does: the handler has to find them without
+// an argument, and stays installed when a recorder stops.
 var (
 	sampleSlots  [maxSlots]sampleSlot
 	sampleLayout layout
 	//lint:ignore U1000 the handler jumps there
-	sampleNext uintptr // who had the signal before
+	sampleNext uintptr // the handler that had the signal before
 )
 
 const (
 	maxSlots    = 1024   // threads that are sampled at once
-	sampleMagic = 0x6770 // marks the timers that are ours
+	sampleMagic = 0x6770 // marks our timers
 )
 
-// sampleSlot is what the handler knows of a thread.
+// sampleSlot is what the handler knows about a thread.
 type sampleSlot struct {
-	ring       uintptr // mapped; 0: the slot is free, or its ring about to go
-	generation uint32  // of the slot's use: a signal of an older one is passed over
+	ring       uintptr // its mapping; 0: the slot is free, or its ring is about to be unmapped
+	generation uint32  // counts uses of the slot; a signal of an older one is ignored
 	busy       atomic.Int32
 	_          [48]byte
 }
 
-// layout is where the runtime keeps things: offsets, 0 where not known. The
-// handler looks at it.
+// layout says where the runtime keeps things: offsets, 0 if unknown. The handler reads it.
 type layout struct {
 	goid, labels, m, curg, sched uintptr
 	text, etext                  uintptr // of the program's code
-	slots                        uintptr // of goroutines' labels; 0: labels don't work
+	slots                        uintptr // the table of goroutines' labels; 0: labels don't work
 	counter                      uintptr // not 0: time is the processor's counter
-	depth                        uintptr // how many return addresses the handler writes of a stack, the outermost apart
+	depth                        uintptr // how many return addresses of a stack the handler writes, besides the outermost ones
 	room                         uintptr // words of a ring that may be in use when a record is written
-	native                               // what one processor's handler needs besides
+	native                               // for the handler of this architecture
 }
 
-// sampleEntry gives the addresses of the handler and of what it returns to: 0 where
-// the kernel knows that.
+// sampleEntry returns the addresses of the handler and of the code that it returns to, 0
+// where the kernel has its own.
 func sampleEntry() (handler, restorer uintptr)
 
 // getg is the address of the running goroutine's g.
 func getg() uintptr
 
-// sigaction is the kernel's.
+// sigaction is the kernel's struct.
 type sigaction struct {
 	handler  uintptr
 	flags    uint64
@@ -73,7 +72,7 @@ func changeSignal(signal int, to, was *sigaction) error {
 	return errnoErr("rt_sigaction", e)
 }
 
-// seize installs the handler for a signal that only the Go runtime has.
+// seize installs the handler for a signal that only the Go runtime handles.
 func seize(signal int) error {
 	var urgent, was sigaction
 	if err := changeSignal(int(unix.SIGURG), nil, &urgent); err != nil { // the runtime's own
@@ -84,7 +83,7 @@ func seize(signal int) error {
 	}
 	handler, restorer := sampleEntry()
 	switch was.handler {
-	case handler: // of a recorder that has stopped
+	case handler: // it was installed by a recorder that has stopped
 		return nil
 	case urgent.handler:
 	default:
@@ -98,8 +97,8 @@ func seize(signal int) error {
 	return changeSignal(signal, &is, nil)
 }
 
-// blocked are the signals that wait while the handler runs: all but SIGBUS, for the
-// ring's file may be cut short by somebody, see [mapping.CatchFaults].
+// blocked are the signals that wait while the handler runs: all except SIGBUS, because the
+// ring's file may be cut short, see [mapping.CatchFaults].
 const blocked = ^uint64(1 << (unix.SIGBUS - 1))
 
 // seized reports whether the handler is still installed.
@@ -109,12 +108,12 @@ func seized(signal int) bool {
 	return changeSignal(signal, nil, &is) == nil && is.handler == handler
 }
 
-// cookie is what a timer's signal brings along.
+// cookie is the value that comes with a timer's signal.
 func cookie(slot int, generation uint32) uint64 {
 	return sampleMagic<<48 | uint64(generation)<<16 | uint64(slot)
 }
 
-// sigevent is the kernel's, for a signal to one thread.
+// sigevent is the kernel's struct, for a signal to one thread.
 type sigevent struct {
 	value  uint64
 	signo  int32
@@ -139,8 +138,8 @@ func setTimer(timer int32, period int64) error {
 	return errnoErr("timer_settime", e)
 }
 
-// armed reports whether a timer is running: not so when its thread has ended,
-// even if another one has got its number.
+// armed reports whether a timer is running. It is not if its thread has ended, even if
+// another thread has got its number.
 func armed(timer int32) bool {
 	var spec unix.ItimerSpec
 	_, _, e := unix.RawSyscall(unix.SYS_TIMER_GETTIME, uintptr(timer), uintptr(unsafe.Pointer(&spec)), 0)
@@ -149,7 +148,7 @@ func armed(timer int32) bool {
 
 func deleteTimer(timer int32) { unix.RawSyscall(unix.SYS_TIMER_DELETE, uintptr(timer), 0, 0) }
 
-// siginfo is the kernel's, of a timer's signal.
+// siginfo is the kernel's struct, for a timer's signal.
 type siginfo struct {
 	signo, errno, code, _ int32
 	timer, overrun        int32
@@ -159,7 +158,7 @@ type siginfo struct {
 
 const siTimer = -2
 
-// fakeTimer sends a thread of this process what its timer would.
+// fakeTimer sends a thread of this process the signal that its timer would send.
 func fakeTimer(tid, signal int, value uint64) error {
 	info := siginfo{signo: int32(signal), code: siTimer, value: value}
 	_, _, e := unix.RawSyscall6(unix.SYS_RT_TGSIGQUEUEINFO, uintptr(unix.Getpid()), uintptr(tid), uintptr(signal), uintptr(unsafe.Pointer(&info)), 0, 0)

@@ -4,7 +4,7 @@ package sampler
 
 import "testing"
 
-// set sets what was interrupted. The top is what lies at the stack pointer.
+// set sets the interrupted registers. The top is the word at the stack pointer.
 func (c *interrupted) set(pc, sp, fp, _ uintptr) { c.pc, c.sp, c.fp = pc, sp, fp }
 
 // madeUpHere are stacks of Go that C has called, which Go has called: the frame pointer

@@ -12,7 +12,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// set sets what was interrupted. The top is in the link register.
+// set sets the interrupted registers. The top is in the link register.
 func (c *interrupted) set(pc, sp, fp, top uintptr) {
 	c.pc, c.sp, c.fp, c.lr = pc, sp, fp, top
 	if c.g == 0 {
@@ -20,7 +20,7 @@ func (c *interrupted) set(pc, sp, fp, top uintptr) {
 	}
 }
 
-// madeUpHere are stacks of functions that are about to make their frames.
+// madeUpHere returns stacks of functions that are about to make their frames.
 func madeUpHere() []madeUp {
 	words := map[int]uintptr{2: code(4), 5: at(9), 6: code(5), 9: 0, 10: code(6)}
 	m := madeUp{pc: code(0), sp: at(2), fp: at(5), top: code(9), words: words, wantTop: code(9)}

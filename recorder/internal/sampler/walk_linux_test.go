@@ -33,13 +33,13 @@ const (
 	madeWords = 400
 )
 
-// at is the address of a word, of which those of even numbers lie on multiples of 16.
+// at is the address of a word. Words with even numbers lie at multiples of 16.
 func at(word int) uintptr { return addressOf + uintptr(8*word) }
 
 // code is the address of an instruction.
 func code(n int) uintptr { return codeAt + uintptr(16*n) }
 
-// meant is the number that is meant, for a stack at base.
+// meant resolves w to a number, for a stack at base.
 func meant(w, base uintptr) uintptr {
 	switch w & tag {
 	case addressOf:
@@ -50,7 +50,7 @@ func meant(w, base uintptr) uintptr {
 	return w
 }
 
-// threeFrames is a stack as it should be.
+// threeFrames is a correct stack.
 var threeFrames = map[int]uintptr{4: at(8), 5: code(1), 8: at(12), 9: code(2), 12: 0, 13: code(3)}
 
 func but(words map[int]uintptr, word int, is uintptr) map[int]uintptr {
@@ -99,8 +99,7 @@ func madeUpStacks() []madeUp {
 	}, madeUpHere()...)
 }
 
-// interrupt calls the handler as if a stack had been interrupted. False: that was
-// moved meanwhile.
+// interrupt calls the handler as if a stack had been interrupted. False: the stack was moved meanwhile.
 //
 //go:noinline
 func interrupt(m *madeUp, value uint64, c *interrupted) bool {
@@ -120,8 +119,7 @@ func interrupt(m *madeUp, value uint64, c *interrupted) bool {
 	return start == uintptr(unsafe.Pointer(&room))
 }
 
-// attached is a sampler with this thread's ring, whose timer does not run. It is this
-// test's alone.
+// attached makes a sampler of the test's own with a ring for this thread, whose timer does not run.
 func attached(t *testing.T) (*Sampler, *sampled) {
 	s := &Sampler{}
 	h, _ := host(t)
@@ -166,7 +164,7 @@ func TestMadeUpStacks(t *testing.T) {
 	}
 }
 
-// A sample with more callers than are written is counted as cut, others are not.
+// A sample with more callers than are written is counted as cut; others are not.
 func TestDeepSamples(t *testing.T) {
 	s, th := attached(t)
 	value := cookie(th.slot, sampleSlots[th.slot].generation)
@@ -188,8 +186,8 @@ func TestDeepSamples(t *testing.T) {
 	}
 }
 
-// A ring that is full counts what it has no room for; what was sampled before the
-// slot was given to this thread is not its.
+// A full ring counts the samples that it has no room for. A signal sent before the slot was given to this thread
+// is ignored.
 func TestRingIsFull(t *testing.T) {
 	_, th := attached(t)
 	m, generation := madeUpStacks()[1], sampleSlots[th.slot].generation
@@ -210,7 +208,7 @@ func TestRingIsFull(t *testing.T) {
 		}
 		th.stacks.Drained()
 	}
-	found-- // the last one was none
+	found-- // the last one was not a record
 	if lost := int(th.stacks.Lost()); found < 100 || lost == 0 || found+lost != all {
 		t.Errorf("%d records, %d lost, of %d", found, lost, all)
 	}

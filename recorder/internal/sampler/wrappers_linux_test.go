@@ -15,13 +15,13 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// A new stack names the wrappers on its way, which it leaves out: without names
-// they would stand in the stacks that are still in rings when the process is killed.
+// A new stack leaves out the wrappers in it, but defines their names: otherwise they would appear without names in
+// the stacks that are still in rings when the process is killed.
 func TestWrappersAreNamed(t *testing.T) {
 	h, dir := host(t)
 	s := &Sampler{host: h}
 	walked := make(chan []uintptr)
-	go walkInto(walked) // a call with an argument: by a wrapper
+	go walkInto(walked) // a go statement with an argument goes through a wrapper
 	calls := <-walked
 	i := slices.IndexFunc(calls, rt.IsWrapper)
 	if i < 0 {
@@ -39,7 +39,7 @@ func TestWrappersAreNamed(t *testing.T) {
 	}
 }
 
-// isNamed reports whether a dictionary has a name.
+// isNamed reports whether a dictionary contains a name.
 func isNamed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))

@@ -10,13 +10,13 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// write writes a record as a busy block, or as a sample block if it stands for more
-// than a period. Which block that is stands in the ring before it is committed: so
+// write writes a record as a busy block, or as a sample block if it stands for more than
+// one period. The ring has the index of the block before the block is committed, so that
 // the sample counts once, whenever the process is killed. False: no writer was free.
 func (s *Sampler) write(tid int, t *sampled, rec *rawformat.StackRecord) bool {
 	track := trackOf(s.host.Recording.Clock(), rec)
 	if track.IsUnwanted() {
-		t.idle = idleness{} // nor is that repeated
+		t.idle = idleness{} // and do not repeat an earlier sample
 		return true
 	}
 	id := uint32(0)
@@ -30,7 +30,7 @@ func (s *Sampler) write(tid int, t *sampled, rec *rawformat.StackRecord) bool {
 		return false
 	}
 	if !seen.Valid() {
-		return true // and counted
+		return true // and counted as lost
 	}
 	t.idle = idleness{last: seen}
 	s.taken++
