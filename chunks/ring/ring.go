@@ -32,7 +32,7 @@ var (
 	ErrInUse = errors.New("chunks are in use")
 )
 
-// RingOptions say what a ring is made of.
+// Options say what a ring is made of.
 type Options struct {
 	Instance  uint64              // random, names the process
 	Pid       uint32              //

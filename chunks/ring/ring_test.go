@@ -263,7 +263,7 @@ func TestRingNoSpace(t *testing.T) {
 	}
 }
 
-func TestRingOptions(t *testing.T) {
+func TestOptions(t *testing.T) {
 	var zero Options
 	r := mustRing(t, newMemory(1000), zero)
 	if c := mustGet(t, r, 1); len(c.Payload()) != 256<<10-rawformat.HeadSize-rawformat.TrailerSize {

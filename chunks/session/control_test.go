@@ -198,7 +198,7 @@ func TestControlDamaged(t *testing.T) {
 }
 
 // Tools can read a page that is not whole, or get an error of its class.
-func TestReadSessionDamaged(t *testing.T) {
+func TestReadDamaged(t *testing.T) {
 	whole := t.TempDir()
 	c := openTestControl(t, whole, Options{})
 	lockInstance(t, whole, 5)
