@@ -8,8 +8,8 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// batch sorts the records of several processors by time. When all buffers have been read
-// after a moment, all records until then are there; later ones stay for the next round.
+// batch sorts the records of several processors by time. If all buffers have been read after some moment, all records up to
+// that moment are there; later ones stay for the next round.
 type batch struct {
 	all   []item
 	bytes []byte // of the bodies
@@ -32,7 +32,7 @@ func (b *batch) add(h perfevent.Head, body []byte) {
 	b.bytes = append(b.bytes, body...)
 }
 
-// when is a record's time, 0 if it has none.
+// when is the time of a record, 0 if it has none.
 func when(h perfevent.Head, body []byte) uint64 {
 	at := len(body) - 8
 	if h.Kind == perfevent.KindSample {
@@ -44,7 +44,7 @@ func when(h perfevent.Head, body []byte) uint64 {
 	return binary.LittleEndian.Uint64(body[at:])
 }
 
-// each calls f for the records until a moment, in order; f must not keep the body.
+// each calls f for the records up to a moment, in order; f must not keep the body.
 func (b *batch) each(until uint64, f func(it *item, body []byte)) {
 	slices.SortStableFunc(b.all, func(a, b item) int { return cmp.Compare(a.time, b.time) })
 	n := 0

@@ -25,9 +25,8 @@ type file struct {
 	gnu        string // build id that the kernel read, "" none
 }
 
-// of returns the build id of a file that a process has mapped, "" if it is unknown. The
-// one that the kernel read in the mapping goes before that of the file which has the path
-// by now.
+// of returns the build id of a file that a process has mapped, "" if it is unknown. The id that the kernel read from the
+// mapping has precedence over that of the file which has the path now.
 func (b *builds) of(pid int32, path, gnu string) string {
 	if !filepath.IsAbs(path) || strings.HasPrefix(path, "//") {
 		return gnu // no file, or none that has a name
@@ -84,7 +83,7 @@ func (p *program) Close() error {
 	return p.file.Close()
 }
 
-// errNoFile says that a path is that of a pipe, say, which who is sampled may have put there.
+// errNoFile means that a path is not that of a regular file; the sampled process may have put a pipe there.
 var errNoFile = errors.New("no regular file")
 
 func openProgram(name string) (*program, error) {
@@ -100,7 +99,7 @@ func openProgram(name string) (*program, error) {
 	return &program{e, f}, nil
 }
 
-// openRegular opens a regular file. It does not wait for who would write into a pipe.
+// openRegular opens a regular file. If the path is that of a pipe it does not wait for a writer.
 func openRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -34,7 +34,7 @@ func newDictionary(file *chunks.RecordFile, limit int64) *dictionary {
 
 func (d *dictionary) add(b record.Body) { d.batch = append(d.batch, b) }
 
-// next is the id of what is not in m yet.
+// next is the id for the next key of m.
 func next[K comparable](m map[K]uint32) uint32 { return uint32(len(m) + 1) }
 
 // flush writes the batch. False: none of it is in the file, and nothing will be.
@@ -49,8 +49,7 @@ func (d *dictionary) flush() bool {
 // isOutgrown reports whether another generation should begin.
 func (d *dictionary) isOutgrown() bool { return d.full || d.file.Size() > d.limit }
 
-// isTooLarge reports whether another generation can't wait until the one before this is
-// gone.
+// isTooLarge reports whether the next generation can't wait until the previous one is gone.
 func (d *dictionary) isTooLarge() bool { return d.file.Size() > 2*d.limit }
 
 // stack returns the id of a stack, innermost frame first; 0: it is empty, or there is no room.

@@ -12,8 +12,8 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// events are the events that are opened for each thread: a clock that samples, and one that
-// fires where the thread leaves the processor.
+// events are the events that are opened for each thread: a clock that takes samples, and an event that fires when the thread
+// leaves the processor.
 type events struct {
 	clock    unix.PerfEventAttr
 	leaving  unix.PerfEventAttr
@@ -198,7 +198,7 @@ func (e *events) close() error {
 // test is the result of trying something.
 type test struct{ what, result string }
 
-// describe is what meta says of what the kernel allows.
+// describe lists, for meta, what the kernel allows.
 func (e *events) describe() []test {
 	all := []test{{"kernel", "samples of the kernel's code, too"}}
 	if e.noKernel != nil {

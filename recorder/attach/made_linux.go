@@ -31,8 +31,8 @@ type madeFrame struct {
 // maxMade bounds how many frames wait for their names.
 const maxMade = 1 << 16
 
-// lists are what a process writes of the code that it makes: read as they grow, as long as there are
-// frames to name, since they may go with the process or its container.
+// lists are the files in which a process lists the code that it generates. They are read as they grow, as long as there are
+// frames to name, because they may disappear with the process or its container.
 type lists struct {
 	root  *os.File // of the process' file system
 	owner uint32
@@ -98,13 +98,13 @@ func beganAt(pid int32) (at time.Time) {
 	return time.Now().Add(time.Duration(n)*tick - time.Duration(readClock(unix.CLOCK_BOOTTIME)))
 }
 
-// refresh reads what has been added to the lists, and reports whether that was something.
+// refresh reads what has been added to the lists, and reports whether anything was.
 func (l *lists) refresh(all []modules.Module) (news bool) {
 	if l.root == nil {
 		return false
 	}
 	news = l.text.refresh(l, "/tmp/"+jitcode.MapName(l.inner))
-	for _, m := range all { // who writes it maps it, to tell where it is
+	for _, m := range all { // its writer maps it, so that it can be found
 		if _, ok := jitcode.OfDumpName(filepath.Base(m.Path)); ok {
 			return l.dump.refresh(l, m.Path) || news
 		}
@@ -160,7 +160,7 @@ func (l *list) refresh(of *lists, path string) (news bool) {
 	return l.functions.Len() > before
 }
 
-// take takes the next bytes of a list. False: the rest is of no use.
+// take takes the next bytes of a list. False: the rest is unusable.
 func (l *list) take(b []byte, path string) bool {
 	if _, ok := jitcode.OfDumpName(filepath.Base(path)); ok {
 		if l.dump == nil {

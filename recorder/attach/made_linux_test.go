@@ -72,7 +72,7 @@ func TestListGrows(t *testing.T) {
 	}
 }
 
-// What a process puts in the place of its list neither stops the sampler nor shows it another's files.
+// Whatever a process puts in the place of its list, it neither stops the sampler nor makes it read the files of others.
 func TestListOfAnother(t *testing.T) {
 	const text = "1000 10 a\n"
 	l, tmp := listsIn(t)
@@ -132,7 +132,7 @@ func TestBegan(t *testing.T) {
 	}
 }
 
-// In whatever pieces a list is read, it says the same.
+// A list means the same in whatever pieces it is read.
 func FuzzList(f *testing.F) {
 	f.Add([]byte("1000 10 a\n1010 10 b\nodd\n1020 10 c\n"), 5, false)
 	f.Fuzz(func(t *testing.T, b []byte, size int, dump bool) {

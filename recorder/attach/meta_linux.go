@@ -13,7 +13,7 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// meta is what the meta file says of the process and of how it is sampled.
+// meta is the content of the meta file about the process and how it is sampled.
 func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add := func(key string, value any) {
 		if text := fmt.Sprint(value); text != "" {

@@ -8,13 +8,12 @@ import (
 	"gprof/rawformat/callframe"
 )
 
-// Options say what is sampled, and where to. The zero value, but for the session,
-// works.
+// Options say what to sample, and where to record it. Only Session must be set.
 type Options struct {
 	Session string // directory of the session, made if it is missing
 	Service string // "": the name of the program
-	Limit   int64  // bytes of a session that is new; 0: 64 MiB
-	Hz      int    // samples in a second of CPU time, up to MaxHz; 0: DefaultHz
+	Limit   int64  // bytes that a new session may take; 0: 64 MiB
+	Hz      int    // samples per second of CPU time, up to MaxHz; 0: DefaultHz
 
 	// StackBytes is how much of a thread's stack is copied with each sample, so that calls of code
 	// without frame pointers can be followed, up to MaxStackBytes. 0: none; calls are followed by
@@ -22,11 +21,11 @@ type Options struct {
 	StackBytes int
 
 	NoOffCPU   bool // leave out when and where threads are off the processor
-	NoChildren bool // of processes that are begun from now on record nothing
-	Tree       bool // sample also those that were begun before, and those of these
+	NoChildren bool // do not sample processes that are begun from now on
+	Tree       bool // also sample descendants that were begun before
 
-	// Child is the pid of a child of this process, whose status its parent tells when it
-	// has ended, see session.WriteExit; 0: none.
+	// Child is the pid of a child of this process, 0: none. Its parent writes its exit status
+	// when it has ended, see session.WriteExit.
 	Child int
 }
 
@@ -51,7 +50,7 @@ var (
 	ErrMachine    = errors.New("copied stacks are followed on amd64 and arm64 only")
 )
 
-// ErrEnded means that none of the processes lives.
+// ErrEnded means that none of the processes is alive.
 var ErrEnded = errors.New("no such process")
 
 func (o *Options) fill() error {
@@ -85,7 +84,7 @@ func wantedRegisters() uint64 {
 
 func (o *Options) period() time.Duration { return time.Second / time.Duration(o.Hz) }
 
-// Summary is what came of sampling.
+// Summary is the result of sampling.
 type Summary struct {
 	Dirs      []string // of the processes that were recorded
 	Programs  []string // that they ran: paths of files, each once

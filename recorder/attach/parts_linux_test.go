@@ -156,7 +156,7 @@ func TestBatchOrders(t *testing.T) {
 	}
 }
 
-// What the kernel says is not to be trusted blindly, either.
+// Not even the kernel's records are trusted blindly.
 func FuzzTake(f *testing.F) {
 	body := binary.LittleEndian.AppendUint64(nil, 7<<32|7)
 	f.Add(uint32(perfevent.KindComm), uint16(perfevent.MiscExec), append(body, "name\x00"...))
@@ -197,8 +197,8 @@ func newRecording(t *testing.T, limit int64) (p *process, r *recording, dir stri
 	return p, r, dir
 }
 
-// A dictionary that has outgrown its bound makes way for another one, and is removed when
-// no chunk names it; stacks go on being written.
+// A dictionary that has outgrown its bound is replaced by another one, and removed when no chunk names it; stacks continue to be
+// written.
 func TestGenerations(t *testing.T) {
 	p, r, session := newRecording(t, 4*chunkFile)
 	for i := range 40_000 {
@@ -224,8 +224,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// Each page begins with a sync block, wherever the blocks before it end: or all that is
-// in it would be lost.
+// Each page begins with a sync block, wherever the blocks before it end. Otherwise all blocks in it would be lost.
 func TestPagesBegin(t *testing.T) {
 	p, r, session := newRecording(t, 16*chunkFile)
 	at := anchor().Monotonic
@@ -253,8 +252,7 @@ func TestPagesBegin(t *testing.T) {
 	}
 }
 
-// What a process runs is known from its first mapping, and before that from /proc, as
-// long as it lives.
+// The program of a process is known from its first mapping, and before that from /proc, as long as the process lives.
 func TestProgram(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

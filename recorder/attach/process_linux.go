@@ -132,7 +132,7 @@ func (p *process) fork(t perfevent.Task) *process {
 	return child
 }
 
-// exec makes what a process is after it has run another program.
+// exec makes the process that p becomes when it runs another program.
 func (p *process) exec(name string) *process {
 	next := &process{pid: p.pid, parent: p, threads: map[int32]*thread{}, kernel: p.kernel, builds: p.builds, follow: p.follow, places: map[uint64]frame{}}
 	if p.into == nil {

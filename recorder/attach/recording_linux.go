@@ -27,14 +27,14 @@ type recording struct {
 	ring     *ring.Ring
 	writer   writer
 	dict     *dictionary
-	old      []outgrown // dictionaries that chunks may still name
+	old      []oldDict // dictionaries that chunks may still name
 
 	lost, told [numLosses]uint64
 	trouble    error // the first of the disk's
 }
 
-// outgrown is a dictionary that takes no more definitions.
-type outgrown struct {
+// oldDict is a dictionary that takes no more definitions.
+type oldDict struct {
 	generation uint16
 	size       int64
 }
@@ -74,7 +74,7 @@ func (s *Sampler) record(p *process) (r *recording, err error) {
 	if r.slot, err = s.control.Join(session.Member{Instance: r.instance, Pid: r.pid, Keep: keep}); r.slot == nil {
 		return nil, err
 	}
-	if err = r.turnTo(1); err != nil {
+	if err = r.beginGeneration(1); err != nil {
 		return nil, err
 	}
 	r.ring, err = ring.Open(folder.Dir(r.dir), ring.Options{Instance: r.instance, Pid: r.pid, ChunkFile: chunkFile, Slot: r.slot, Clock: rawformat.ClockMonotonic, Anchor: anchor})
@@ -102,8 +102,8 @@ func (r *recording) header(magic string) rawformat.RecordHeader {
 	return rawformat.RecordHeader{Magic: magic, Instance: r.instance, Pid: r.pid}
 }
 
-// turnTo begins a generation of the dictionary.
-func (r *recording) turnTo(generation uint16) error {
+// beginGeneration begins a generation of the dictionary.
+func (r *recording) beginGeneration(generation uint16) error {
 	file, err := chunks.CreateDict(folder.Dir(r.dir), r.instance, uint32(generation), r.pid)
 	if err != nil {
 		return err
@@ -113,10 +113,10 @@ func (r *recording) turnTo(generation uint16) error {
 	return nil
 }
 
-// turnDictionary begins another dictionary when the present one has outgrown its bound, and
+// rotateDictionary begins another dictionary when the present one has outgrown its bound, and
 // removes those that no chunk names any more.
-func (r *recording) turnDictionary() {
-	var left []outgrown
+func (r *recording) rotateDictionary() {
+	var left []oldDict
 	for _, o := range r.old {
 		if r.ring.Names(o.generation) {
 			left = append(left, o)
@@ -131,12 +131,12 @@ func (r *recording) turnDictionary() {
 		return
 	}
 	before := r.dict
-	if err := r.turnTo(generation + 1); err != nil {
+	if err := r.beginGeneration(generation + 1); err != nil {
 		r.complain(err)
 		return
 	}
 	r.writer.retire() // its chunk names the old one
-	r.old = append(r.old, outgrown{generation, before.file.Size()})
+	r.old = append(r.old, oldDict{generation, before.file.Size()})
 	r.complain(before.file.Close())
 	r.ring.Charge(r.dict.file.Size())
 }
@@ -145,7 +145,7 @@ func (r *recording) turnDictionary() {
 // all ids.
 func (r *recording) makeRoom() {
 	if r.dict.isTooLarge() {
-		r.turnDictionary()
+		r.rotateDictionary()
 	}
 }
 
@@ -180,8 +180,8 @@ func (r *recording) charge(before int64) {
 // upkeep is done now and then: it writes losses, turns the dictionary, and keeps ring and
 // session below their limits.
 func (r *recording) upkeep(now time.Time) {
-	r.tellLosses()
-	r.turnDictionary()
+	r.writeLosses()
+	r.rotateDictionary()
 	r.complain(r.ring.Maintain())
 	r.complain(r.slot.Balance(now))
 }
@@ -195,8 +195,8 @@ func (r *recording) pause(begins bool) {
 	r.writer.entry(kind, anchor().Monotonic, uint64(rawformat.PauseAll))
 }
 
-// tellLosses writes what was lost since the last time.
-func (r *recording) tellLosses() {
+// writeLosses writes what was lost since the last time.
+func (r *recording) writeLosses() {
 	r.lost[rawformat.LostNoChunk] += r.writer.dropped
 	r.writer.dropped = 0
 	for reason, count := range r.lost {
@@ -214,7 +214,7 @@ func (r *recording) complain(err error) {
 
 // end seals the recording and writes how it ended.
 func (r *recording) end(dir string, reason rawformat.ExitReason, text string) error {
-	r.tellLosses()
+	r.writeLosses()
 	r.writer.retire()
 	if r.trouble != nil {
 		text = r.trouble.Error()
@@ -226,7 +226,7 @@ func (r *recording) end(dir string, reason rawformat.ExitReason, text string) er
 	return errors.Join(r.trouble, x.Write(folder.Dir(r.dir), r.header(rawformat.MagicExit)), r.close())
 }
 
-// close ends the use of the directory's files.
+// close closes the files of the directory.
 func (r *recording) close() error {
 	var errs []error
 	if r.ring != nil {

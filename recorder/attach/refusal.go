@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Refusal is what the kernel does not allow, why that may be, and what would allow it.
+// Refusal says what the kernel does not allow, the likely reason, and what would allow it.
 type Refusal struct {
 	What  string   // what can't be had
 	Why   string   // what forbids it, as far as can be told
@@ -27,7 +27,7 @@ func (r *Refusal) Error() string {
 
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// surroundings are what decides whether the kernel lets one process sample another.
+// surroundings decide whether the kernel lets one process sample another.
 type surroundings struct {
 	program  string // this one, for commands
 	paranoid int    // kernel.perf_event_paranoid

@@ -27,10 +27,10 @@ func (s *Sampler) refusal(err error, pid int) error {
 	return err
 }
 
-// Notes are what can't be had though sampling goes on.
+// Notes say what is missing although sampling goes on.
 func (s *Sampler) Notes() (notes []*Refusal) { return s.notes }
 
-// note finds out what the notes are, for the first process.
+// note collects the notes, for the first process.
 func (s *Sampler) note(pid int) {
 	around := look(pid)
 	e := s.events
@@ -53,7 +53,7 @@ func (s *Sampler) noteChildren() {
 	}
 }
 
-// look finds out what decides about sampling a process.
+// look finds the surroundings of a process.
 func look(pid int) *surroundings {
 	s := &surroundings{program: "gprof-record"}
 	if exe, err := os.Executable(); err == nil {

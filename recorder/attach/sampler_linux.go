@@ -32,7 +32,7 @@ type Sampler struct {
 	processes map[int32]*process // by pid, those that live
 	batch     batch
 	sample    perfevent.Sample
-	inherited map[int32]bool // threads that began under our eyes
+	inherited map[int32]bool // threads whose beginning was recorded
 	notes     []*Refusal
 	paused    bool
 	stopped   bool // by the session
@@ -51,10 +51,10 @@ const (
 	deathsEvery = time.Second
 )
 
-// Start samples processes from now on, with all their threads, and those that they
-// begin. What is refused, but not all, is in [Sampler.Notes]. The error says what would
-// allow it; it is ErrEnded when none of them lives, [ErrRate], that of a session's limit,
-// or the disk's.
+// Start samples processes from now on, with all their threads and the processes that they begin. If the kernel refuses
+// only parts of that, [Sampler.Notes] says so; if it refuses everything, the error is a [Refusal], which says what would
+// allow it. Otherwise the error is [ErrEnded] if none of the processes is alive, [ErrRate], that of a session's limit, or
+// the disk's.
 func Start(pids []int, o Options) (*Sampler, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s *Sampler) begin(pid int, parent *process) error {
 			news = true
 			p.thread(tid).name = readLine(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))
 			if err := s.events.add(int(tid)); errors.Is(err, unix.ESRCH) {
-				continue // it has ended; that is told nowhere, and found out
+				continue // it has ended, which no record says; lookForDeaths finds out
 			} else if err != nil {
 				return s.refusal(err, pid)
 			}
@@ -198,8 +198,8 @@ func threads(pid int) (tids []int32) {
 // Done is closed when all processes have ended.
 func (s *Sampler) Done() <-chan struct{} { return s.ended }
 
-// Stop ends the sampling and seals the recordings. The error is the first of the disk; what
-// was recorded can be read all the same. Stopping twice does nothing.
+// Stop ends the sampling and seals the recordings. The error is the first one of the disk; the recordings can be read
+// nevertheless. A second call does nothing.
 func (s *Sampler) Stop() (Summary, error) {
 	var err error
 	s.once.Do(func() {
@@ -332,7 +332,7 @@ func (s *Sampler) lookForDeaths() {
 	}
 }
 
-// fate is why a process is not sampled any more.
+// fate is why a process is no longer sampled.
 type fate string
 
 const (

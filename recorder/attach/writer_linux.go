@@ -22,7 +22,7 @@ type writer struct {
 	dropped uint64 // blocks for which there was no chunk
 }
 
-// sampled is what busy blocks of a page have in common, or build on.
+// sampled is the state that busy blocks of a page are encoded against.
 type sampled struct {
 	thread, period uint64
 	track          uint32
@@ -32,9 +32,9 @@ const (
 	noPage    = ^uint32(0)
 	pageShift = 12 // of rawformat.PageSize
 
-	// maxTurn is the room for what prepare may write: two sync blocks of at most 50
-	// bytes, and a sampling block of at most 18.
-	maxTurn = 128
+	// maxContext bounds what prepare may write: two sync blocks of at most 50 bytes, and a
+	// sampling block of at most 18.
+	maxContext = 128
 
 	sampleShift = 8 // of rawformat.SampleUnit
 )
@@ -95,11 +95,10 @@ func (w *writer) entry(k rawformat.Kind, at uint64, fields ...uint64) bool {
 	return true
 }
 
-// prepare makes room for a block of at most so many bytes: in another chunk if need
-// be, behind the sync block with which a page begins. A sync block that begins late in
-// a page may end in the next one.
+// prepare makes room for a block of at most size bytes, in another chunk if need be, and begins a page with a sync block. A
+// sync block that begins late in a page may end in the next one.
 func (w *writer) prepare(size uint32, at uint64) bool {
-	if w.offset()+size+maxTurn > uint32(len(w.payload)) && !w.refill() {
+	if w.offset()+size+maxContext > uint32(len(w.payload)) && !w.refill() {
 		w.dropped++
 		return false
 	}
@@ -116,7 +115,7 @@ func (w *writer) samePage() bool { return w.page == w.offset()>>pageShift }
 func (w *writer) refill() bool {
 	w.retire()
 	if w.ring.Low() {
-		w.ring.Maintain() // its errors are told by the next one, in a tenth of a second
+		w.ring.Maintain() // the next call, in a tenth of a second, reports its errors
 	}
 	c := w.ring.Get(0, w.generation)
 	if c == nil {
@@ -129,7 +128,7 @@ func (w *writer) refill() bool {
 // retire releases the chunk, if there is one.
 func (w *writer) retire() {
 	if w.chunk != nil {
-		atomic.StoreUint64(w.chunk.CommitWord(), w.word) // somebody else may have written to the file
+		atomic.StoreUint64(w.chunk.CommitWord(), w.word) // somebody may have written to the file
 		w.ring.Release(w.chunk)
 	}
 	w.chunk, w.payload, w.word, w.page, w.sampled = nil, nil, 0, noPage, sampled{}
@@ -147,9 +146,8 @@ func (w *writer) sync(at uint64) {
 	w.finish(b)
 }
 
-// begin returns the place of a block: fields are appended to it, which stays within
-// the payload because prepare was told their size; then it is finished. Its length
-// takes one byte.
+// begin returns where the next block goes, for fields to be appended; finish then commits it. The fields stay within the payload
+// because prepare was told their size. The length takes one byte.
 func (w *writer) begin(k rawformat.Kind) []byte {
 	return append(w.payload[w.offset():w.offset()+1], byte(k))
 }

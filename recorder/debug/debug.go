@@ -1,19 +1,16 @@
-// Package debug is an HTTP handler by which the recordings of a session can be
-// fetched from a running program: also from a container that has neither a shell
-// nor tar.
+// Package debug is an HTTP handler that serves the recordings of a session from a running program, which may be in a
+// container that has neither a shell nor tar.
 //
 //	mux.Handle("/debug/gprof/", debug.Handler())
 //
-//	curl http://pod:8080/debug/gprof/                           which processes there are
-//	curl http://pod:8080/debug/gprof/snapshot?last=60s -o p.gprof   what they recorded last
-//	curl -f http://pod:8080/debug/gprof/crashed -o c.gprof          what those left that crashed
+//	curl http://pod:8080/debug/gprof/                           lists the processes
+//	curl http://pod:8080/debug/gprof/snapshot?last=60s -o p.gprof   what they recorded in the last minute
+//	curl -f http://pod:8080/debug/gprof/crashed -o c.gprof          what crashed processes have left
 //	curl -X POST http://pod:8080/debug/gprof/trace?ahead=1s         a window of Go's execution trace, into the recording
 //
-// Nothing is registered unasked, and recording does not stop while it is read. A
-// recording holds what the program put into its markers: serve it where net/http/pprof
-// would be served, or ask who is there first, as the example of [Handler] does. Pages
-// of other sites that somebody's browser shows get nothing, see [AllowHosts] and
-// [AllowOrigins].
+// Importing the package registers nothing, and recording goes on while recordings are read. A recording contains what
+// the program put into its markers: serve it where net/http/pprof would be served, or authenticate clients first, as the
+// example of [Handler] does. Pages of other sites in somebody's browser are refused, see [AllowHosts] and [AllowOrigins].
 package debug
 
 import (
@@ -46,14 +43,12 @@ import (
 //
 // The session of a recording in memory, see [recorder.DirInMemory], is that one process.
 //
-// An archive is a .gprof file that is not compressed, so that it costs the program next
-// to no CPU time: gprof-convert reads it as it is, and its pack and merge write one of
-// half the size. A download takes as much memory as the largest file of the session has,
-// a chunk or a dictionary; there are four at a time at most, others get 503. A client
-// that takes less than 256 KB of a recording in a second is cut off.
+// An archive is a .gprof file that is not compressed, so it costs the program almost no CPU time. gprof-convert reads it
+// as it is, and its commands pack and merge write one of half the size. A download needs as much memory as the largest
+// file of the session, a chunk or a dictionary. There are at most four downloads at a time; further ones get 503. A client
+// that takes less than 256 KB of a recording per second is cut off.
 //
-// A request from a page of another site, or for a host name that a stranger may have
-// made up, gets 403.
+// A request from a page of another site, or for a host name that a stranger could have made up, gets 403.
 func Handler(options ...Option) http.Handler {
 	h := &handler{sending: make(chan struct{}, maxSending)}
 	for _, o := range options {
@@ -77,8 +72,7 @@ type handler struct {
 // maxSending is how many downloads there may be at a time.
 const maxSending = 4
 
-// guard refuses what a browser sends for somebody else, and has no panic of ours reach
-// the server.
+// guard refuses requests that a browser sends on behalf of other sites, and keeps panics of ours from the server.
 func (h *handler) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -128,7 +122,7 @@ func (h *handler) with(serve func(*request)) http.HandlerFunc {
 func (h *handler) snapshot(s *request) {
 	last, err := lastSpan(s.r.FormValue("last"))
 	for name := range s.r.Form {
-		if name != "last" && name != "instance" { // all of a session is much to get by a slip of the pen
+		if name != "last" && name != "instance" { // a misspelt parameter must not fetch the whole session
 			err = fmt.Errorf("%q: want last or instance", name)
 		}
 	}
@@ -146,7 +140,7 @@ func (h *handler) snapshot(s *request) {
 	h.send(s, "snapshot.gprof", chosen, last, "no such process")
 }
 
-// crashed sends processes that ended as they should not.
+// crashed sends the processes that crashed.
 func (h *handler) crashed(s *request) {
 	chosen := slices.DeleteFunc(s.processes, func(p process) bool { return !p.crashed })
 	h.send(s, "crashed.gprof", chosen, 0, "no process crashed")
@@ -171,9 +165,8 @@ func lastSpan(last string) (time.Duration, error) {
 	return d, nil
 }
 
-// send streams an archive. One that is cut short, by an error of the disk or because the
-// client is slow, lacks its end mark, and readers say so. Without processes it says that
-// there is none of the kind.
+// send streams an archive. An archive that is cut short, by an error of the disk or because the client is slow, lacks its
+// end mark, and readers report that. If there are no processes it answers 404 with the text none.
 func (h *handler) send(s *request, name string, processes []process, last time.Duration, none string) {
 	if len(processes) == 0 {
 		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
@@ -198,12 +191,12 @@ func (h *handler) send(s *request, name string, processes []process, last time.D
 			return
 		}
 	}
-	archive.Close() // its only error is the client's, who is gone
+	archive.Close() // an error means that the client is gone
 }
 
 const (
 	// patience is how long a client may take for pieceSize bytes, and for an answer of
-	// no length.
+	// any size.
 	patience  = 30 * time.Second
 	pieceSize = 128 << 10
 
@@ -222,9 +215,9 @@ func allowance(processes []process) time.Duration {
 
 var errSlow = errors.New("the client is too slow")
 
-// patientWriter gives each piece its own time, within that of all: a server's
-// WriteTimeout is made for short answers. Where deadlines are not supported the time
-// of all holds between writes. While it sends, others may pack.
+// patientWriter gives each piece a deadline of its own, within that of the whole download: a server's WriteTimeout is meant
+// for short answers. If deadlines are not supported, the time for the download is checked between writes. While it sends,
+// others may pack.
 type patientWriter struct {
 	io.Writer
 	*http.ResponseController

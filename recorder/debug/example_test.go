@@ -13,7 +13,7 @@ import (
 	"gprof/recorder/debug"
 )
 
-// A program hands out what it records:
+// A program serves its recording:
 //
 //	curl http://localhost:6060/debug/gprof/snapshot?last=60s -o p.gprof
 func Example() {
@@ -41,7 +41,7 @@ func Example() {
 	// 200 OK
 }
 
-// Only those who know a token are served:
+// Only clients that know a token are served:
 //
 //	curl -H "Authorization: Bearer $DEBUG_TOKEN" http://pod:8080/debug/gprof/snapshot -o p.gprof
 func ExampleHandler() {

@@ -18,8 +18,7 @@ type row struct {
 	Snapshot string     `json:"snapshot"` // where it can be fetched
 }
 
-// list shows live and crashed processes; those that ended in order are no
-// incident.
+// list shows live and crashed processes. Processes that ended in order are left out.
 func (h *handler) list(s *request) {
 	rows := []row{}
 	for i := range s.processes {

@@ -17,7 +17,7 @@ import (
 	"gprof/recorder"
 )
 
-// process is one that recorded in the session.
+// process is a process that recorded in the session.
 type process struct {
 	files        fs.FS
 	instance     uint64
@@ -54,7 +54,7 @@ func inSession(path string) (found []process, err error) {
 	return found, nil
 }
 
-// inMemory returns the process of a recording that lies in its memory alone.
+// inMemory returns the only process of a recording in memory.
 func inMemory(rec *recorder.Recorder) ([]process, error) {
 	p := process{files: rec.Files(), instance: rec.Instance()}
 	if err := p.look(func() bool { return true }); err != nil {
@@ -63,7 +63,7 @@ func inMemory(rec *recorder.Recorder) ([]process, error) {
 	return []process{p}, nil
 }
 
-// look reads what a process says of itself. The error is that it left nothing.
+// look reads what a process says about itself. The error is that it left nothing.
 func (p *process) look(alive func() bool) error {
 	read, err := chunks.OpenProcess(p.files, ".")
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *process) look(alive func() bool) error {
 		case rawformat.MetaPid:
 			p.pid = m.Value
 		case rawformat.MetaStartMono:
-			p.start.monotonic, _ = strconv.ParseUint(m.Value, 10, 64) // else nothing is known, as without it
+			p.start.monotonic, _ = strconv.ParseUint(m.Value, 10, 64) // 0 if it is malformed, as if it were missing
 		case rawformat.MetaStartReal:
 			p.start.real, _ = strconv.ParseInt(m.Value, 10, 64)
 		}

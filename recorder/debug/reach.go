@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// A program that is reachable from somebody's browser is reachable from each page that
-// they look at. A page of another site may send requests here, and one whose name its
-// owner has point here (DNS rebinding) may even read the answers. Browsers tell both
-// apart from a person's own request: by Sec-Fetch-Site and Origin, and by Host.
+// A program that can be reached from somebody's browser can be reached from every page that the browser shows. A page of
+// another site may send requests here, and a page whose owner has its host name resolve to this machine (DNS rebinding) may
+// even read the answers. Browsers mark such requests: the first kind in Sec-Fetch-Site and Origin, the second in Host.
 
 // Option is a property of a [Handler].
 type Option func(*handler)
@@ -32,7 +31,7 @@ func AllowOrigins(origins ...string) Option {
 	return func(h *handler) { h.origins = append(h.origins, origins...) }
 }
 
-// refusal is why a request is not answered, "" if it is.
+// refusal is why a request is refused, "" if it is answered.
 func (h *handler) refusal(r *http.Request) string {
 	if host := hostname(r.Host); !h.knows(host) {
 		return fmt.Sprintf("the host %q is not known here: ask by an address, or give debug.Handler the option debug.AllowHosts(%q)", host, host)

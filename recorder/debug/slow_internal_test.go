@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A client has so much time for all of a download, however steadily it reads.
+// A download has to end in time, however steadily the client reads.
 func TestTimeIsUp(t *testing.T) {
 	answer := httptest.NewRecorder()
 	w := &patientWriter{answer, http.NewResponseController(answer), time.Now().Add(time.Hour)}
@@ -21,7 +21,7 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// A panic of ours is an answer.
+// A panic of ours becomes an answer.
 func TestPanicIsAnAnswer(t *testing.T) {
 	h, answer := &handler{}, httptest.NewRecorder()
 	h.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a bug") })).ServeHTTP(answer, httptest.NewRequest("GET", "http://localhost/", nil))

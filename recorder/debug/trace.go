@@ -30,6 +30,6 @@ func trace(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	default:
-		fmt.Fprintln(w, filepath.Base(file)) // the only error is the client's, who is gone
+		fmt.Fprintln(w, filepath.Base(file)) // an error means that the client is gone
 	}
 }

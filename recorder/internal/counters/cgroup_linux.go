@@ -20,7 +20,7 @@ var errNoGroup = errors.New("the process is in no such cgroup, or it can't be re
 // memoryGroup is a memory cgroup: of those that a process is in, the one with the
 // lowest limit, or the process' own where none has a limit.
 type memoryGroup struct {
-	dir   string // "" none
+	dir   string // "": none
 	files *memoryFiles
 	limit int64 // bytes, 0 none
 }
@@ -33,8 +33,8 @@ var (
 	memoryFiles2 = memoryFiles{"memory.max", "memory.current", "inactive_file"}
 )
 
-// unlimited and above mean no limit in version 1, which says so by the largest
-// number, rounded down to a page.
+// unlimited and larger values mean no limit in version 1, which writes the largest number, rounded
+// down to a page.
 const unlimited = 1 << 62
 
 // ownMemoryGroup is the group of this process.
@@ -149,7 +149,7 @@ func (k *kernel) openGroupMeter(g memoryGroup) (m *groupMeter, err error) {
 	if m.usage, err = k.keep(dir, g.files.usage); err != nil {
 		return nil, err
 	}
-	m.stat, _ = k.keep(dir, "memory.stat") // without it all counts
+	m.stat, _ = k.keep(dir, "memory.stat") // without it all memory counts
 	m.limit, _ = k.keep(dir, g.files.limit)
 	return m, nil
 }

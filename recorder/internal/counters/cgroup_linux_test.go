@@ -27,7 +27,7 @@ func cgroups(t *testing.T, files map[string]string) (root string) {
 // The group is found by version 1 and 2, on the machine and in containers, and
 // the lowest limit counts.
 func TestFindMemoryGroup(t *testing.T) {
-	const none = "9223372036854771712\n" // what version 1 says without a limit
+	const none = "9223372036854771712\n" // version 1 writes this if there is no limit
 	for _, tt := range []struct {
 		name, groups string
 		files        map[string]string
@@ -61,8 +61,8 @@ func TestFindMemoryGroup(t *testing.T) {
 	}
 }
 
-// Cache that can go doesn't count; where memory is scarce it is looked at anew. A
-// limit that changes is seen, too.
+// Cache that can be dropped does not count; if memory is scarce it is read each time. Changes of the
+// limit are noticed.
 func TestGroupMeter(t *testing.T) {
 	root := cgroups(t, map[string]string{
 		"memory.max": "1000\n", "memory.current": "300\n", "memory.stat": "anon 1\ninactive_file 200\nactive_file 7\n"})

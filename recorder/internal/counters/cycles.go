@@ -11,21 +11,20 @@ import (
 // Cycle is one cycle of the garbage collector. Begin and End are moments of
 // CLOCK_MONOTONIC.
 //
-// End and Paused are exact. The runtime tells the beginning of a cycle nowhere but in
-// its execution trace, so Begin is as late as it can have been: marking has all
-// processors at most, and workers of its own a quarter of them, so that their CPU time
-// tells the least that it took. Where processors are scarce it may have taken twice as
-// long. Of several cycles in one round only the sum is known: they share it.
+// End and Paused are exact. The runtime gives the beginning of a cycle only in its execution trace, so
+// Begin is the latest possible time: marking uses at most all processors, and its own workers a quarter
+// of them, so their CPU time gives a lower bound. If processors are scarce it may have taken twice as
+// long. Of several cycles in one round only the sum is known; each gets an equal share.
 type Cycle struct {
 	Number     int64
 	Begin, End uint64
-	Paused     time.Duration // the world was stopped
-	Marking    time.Duration // at least
-	Live       uint64        // bytes alive behind it
-	LiveKnown  bool          // it is of the last cycle alone
+	Paused     time.Duration // how long the world was stopped
+	Marking    time.Duration // a lower bound
+	Live       uint64        // bytes alive at the end
+	LiveKnown  bool          // Live is known for the last cycle only
 }
 
-// workersShare: one processor in so many is a worker of the garbage collector.
+// workersShare is how many processors there are for each worker of the garbage collector.
 const workersShare = 4
 
 // The metrics that a round reads.
@@ -52,7 +51,7 @@ type Cycles struct {
 	workers float64 // CPU seconds of marking until then, by workers
 	marking float64 // and by all
 	last    uint64  // when the last cycle ended, or the first round was
-	resting bool    // until the next round: what has ended then is not told
+	resting bool    // cycles that end before the next round are not reported
 }
 
 // Open prepares the first round; anchor reads the clocks.
@@ -64,7 +63,7 @@ func (c *Cycles) Open(anchor func() rawformat.Anchor) {
 	c.resting = true
 }
 
-// Rest says that cycles which end before the next round are of no interest.
+// Rest has cycles ignored that end before the next round.
 func (c *Cycles) Rest() { c.resting = true }
 
 // Round calls write for each cycle that has ended since the last round.
@@ -120,7 +119,7 @@ func number(s *metrics.Sample) uint64 {
 	return s.Value.Uint64()
 }
 
-// seconds is the value of a metric that is not, else 0.
+// seconds is the value of a metric that is a number of seconds, else 0.
 func seconds(s *metrics.Sample) float64 {
 	if s.Value.Kind() != metrics.KindFloat64 {
 		return 0

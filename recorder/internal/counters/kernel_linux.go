@@ -33,7 +33,7 @@ const (
 	wholeRead = 2048
 )
 
-// keep opens a file, and reads it once to see whether it may.
+// keep opens a file, and reads it once to see whether that is permitted.
 func (k *kernel) keep(path ...string) (f kernelFile, err error) {
 	name := filepath.Join(append([]string{k.root}, path...)...)
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -83,7 +83,7 @@ func (f kernelFile) number() (int64, bool) {
 // close closes all files.
 func (k *kernel) close() {
 	for _, fd := range k.open {
-		unix.Close(fd) // was only read
+		unix.Close(fd) // nothing was written
 	}
 	k.open = nil
 }

@@ -54,7 +54,7 @@ type gauge struct {
 	specs []Spec
 	every time.Duration // the least time between two reads; 0: each round has one
 	// read sets the values that it can read; the others are not written. False: the
-	// gauge is of no use any more.
+	// gauge is no longer useful.
 	read func(v []Reading) bool
 
 	first int // of its probes
@@ -76,12 +76,12 @@ type probe struct {
 	Spec
 	written Reading
 	at      time.Duration // when it was written; 0 never
-	passed  int64         // tick of the last read that showed the same
+	passed  int64         // tick of the last read with that value
 	skipped bool          // such a read was not written
 }
 
-// rewriteEvery is how often an unchanged value is written. Most values don't change,
-// and what is not written leaves room for what happens.
+// rewriteEvery is how often an unchanged value is written. Most values don't change, and leaving them
+// out saves room.
 const rewriteEvery = time.Second
 
 // Open finds out which counters there are. The meter has so many rounds in a second,
@@ -107,7 +107,7 @@ func (m *Meter) Add(s Spec, value func() int64) {
 	m.probes[len(m.probes)-1].Mode = s.Mode
 }
 
-// add takes a gauge into use.
+// add adds a gauge.
 func (m *Meter) add(g *gauge) {
 	g.first = len(m.probes)
 	for _, s := range g.specs {
@@ -139,7 +139,7 @@ func (m *Meter) Definitions() [][]byte { return m.defined }
 // percentile, in ns.
 func (m *Meter) Waited() int64 { return m.runtime.waited }
 
-// Round reads all counters that are due, and writes the values that are news.
+// Round reads all counters that are due, and writes the new values.
 func (m *Meter) Round(out Output, now time.Duration) {
 	kept := m.gauges[:0]
 	for _, g := range m.gauges {
@@ -169,7 +169,7 @@ func (m *Meter) Rest() {
 	}
 }
 
-// readGauge reads and writes the values of a gauge. False: it is of no use any more.
+// readGauge reads and writes the values of a gauge. False: it is no longer useful.
 func (m *Meter) readGauge(out Output, g *gauge, now time.Duration) bool {
 	v := m.values[:len(g.specs)]
 	clear(v)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Gauges are read at regular times. What was missed is not caught up on, and what is
-// late does not make the next read late.
+// Gauges are read at regular times. Missed reads are not caught up on, and a late read does not delay the
+// next one.
 func TestReadsAreRegular(t *testing.T) {
 	g := &gauge{every: time.Second}
 	for _, c := range []struct{ now, due time.Duration }{
@@ -16,7 +16,7 @@ func TestReadsAreRegular(t *testing.T) {
 			t.Errorf("after a read at %v the next is due at %v, want %v", c.now, g.due, c.due)
 		}
 	}
-	for range 5 { // it may have been the reader that had to wait
+	for range 5 { // one slow read may be due to waiting for a processor
 		if g.schedule(30*time.Second, 10*time.Second); g.due != 31*time.Second {
 			t.Errorf("due at %v", g.due)
 		}
@@ -45,7 +45,7 @@ func (f *full) Define(records ...[]byte) int {
 func (f *full) Tick() int64                         { return 1 }
 func (f *full) Write(id int, r Reading, tick int64) { f.written = append(f.written, id) }
 
-// A counter that could not be defined is not written, and none is defined behind it.
+// A counter that could not be defined is not written, and no counter is defined after it.
 func TestNoRoomForCounters(t *testing.T) {
 	var m Meter
 	for range 2 {

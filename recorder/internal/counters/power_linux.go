@@ -47,7 +47,7 @@ func (k *kernel) openPower() (*gauge, error) {
 // powerName is the name of a zone, with that of the package if it is a part of one.
 func (k *kernel) powerName(zone string) string {
 	name := func(zone string) string {
-		b, _ := os.ReadFile(filepath.Join(k.root, powerDir, zone, "name")) // else the zone's own
+		b, _ := os.ReadFile(filepath.Join(k.root, powerDir, zone, "name")) // without it the zone's own name is used
 		return cmp.Or(strings.TrimSpace(string(b)), zone)
 	}
 	own := name(zone)
@@ -68,7 +68,7 @@ var powerNames = []struct{ part, name string }{
 	{"package-", "CPU package "}, {"core", "CPU cores"}, {"uncore", "iGPU"}, {"dram", "DRAM"}, {"psys", "system"},
 }
 
-// energy is the counter of a part of the machine, in µJ. It wraps around behind its
+// energy is the counter of a part of the machine, in µJ. It wraps around after its
 // largest value.
 type energy struct {
 	file       kernelFile

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// slowEvery is how often the gauges are read that the kernel updates only every other
-// second, or that cost more than all others.
+// slowEvery is how often gauges are read that the kernel updates only every other second, or that cost more
+// than all others.
 const slowEvery = time.Second
 
 // groupDirs are the directories of the process' cgroup of a controller, and of

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The latency is that of what came since the last look, at the end of its bucket.
+// The latency is that of the values added since the last reading, rounded up to the end of the bucket.
 func TestLatency(t *testing.T) {
 	var m runtimeMetrics
 	look := func(counts ...uint64) int64 {
@@ -16,7 +16,7 @@ func TestLatency(t *testing.T) {
 		counts []uint64
 		want   int64
 	}{
-		{[]uint64{0, 1000, 1, 0}, 1000},    // of what was before
+		{[]uint64{0, 1000, 1, 0}, 1000},    // from before the first reading
 		{[]uint64{0, 1000, 1, 0}, 0},       // nobody waited
 		{[]uint64{0, 1000, 2, 0}, 1e6},     // one did
 		{[]uint64{0, 1099, 3, 0}, 1000},    // one of 100 is above the 99th percentile

@@ -42,7 +42,7 @@ var systemGauges = []struct {
 	{"power", (*kernel).openPower},
 }
 
-// openSystem finds the operating system's counters below a root directory.
+// openSystem finds the operating system's counters, whose files lie below a root directory.
 func (m *Meter) openSystem(root string) {
 	s := &m.system
 	s.kernel.root, s.threads = root, map[int]bool{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// shown is what the counters of a machine show whose kernel shows these files, and
-// what is said to be absent.
+// shown returns the counters of a machine whose kernel shows these files, and the counters that are reported
+// absent.
 func shown(t testing.TB, files map[string]string) (values map[string]Reading, absent []string) {
 	t.Helper()
 	root := t.TempDir()
@@ -74,7 +74,7 @@ func pressure(some, full string) string {
 	return strings.NewReplacer("%SOME", some, "%FULL", full).Replace(psi)
 }
 
-// What kernels of all kinds show becomes the same counters.
+// The files of all kinds of kernels become the same counters.
 func TestSystemCounters(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -184,7 +184,7 @@ func TestEnergy(t *testing.T) {
 		{"", Reading{}},                      // can't be read: no value, and nothing is lost
 		{"17\n", Reading{32500, 0, true}},    // 9 more
 		{"2000\n", Reading{583333, 0, true}}, // beyond its range
-		{"0\n", Reading{583333, 0, true}},    // and what came then nobody knows
+		{"0\n", Reading{583333, 0, true}},    // the energy in between is unknown
 		{"9\n", Reading{585833, 0, true}},
 	} {
 		at(tt.reads)
@@ -198,12 +198,11 @@ func TestEnergy(t *testing.T) {
 	}
 }
 
-// allocRuns is how many runs allocations are the average of: what the process allocates
-// meanwhile counts, too, such as by its finalizers.
+// allocRuns is over how many runs allocations are averaged, because other allocations of the process, such as in
+// finalizers, count, too.
 const allocRuns = 100
 
-// A long file is read whole, one that is too long not at all; what is being read
-// allocates nothing.
+// A long file is read whole, one that is too long not at all. Reading does not allocate.
 func TestKernelFile(t *testing.T) {
 	root := t.TempDir()
 	line := "veth0: 1 1 0 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
@@ -228,8 +227,7 @@ func TestKernelFile(t *testing.T) {
 	}
 }
 
-// This machine's own counters move as the kernel's files do, and one look at all
-// allocates nothing.
+// This machine's own counters follow the kernel's files, and reading all of them does not allocate.
 func TestOwnSystem(t *testing.T) {
 	const back = 64 << 20
 	given := make([]byte, back)
@@ -261,7 +259,7 @@ func TestOwnSystem(t *testing.T) {
 	}
 }
 
-// Whatever a file says, what is read of it is a number or none.
+// Whatever a file contains, reading it yields a number or nothing.
 func FuzzKernel(f *testing.F) {
 	for _, text := range []string{netDev, psi, rchar, "5 3 1\n", "max 1\n", "nr_throttled 1\nthrottled_time 2\n", "a:\n: 1\nlo:", "99999999999999999999 1"} {
 		f.Add([]byte(text))

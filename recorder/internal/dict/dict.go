@@ -13,22 +13,21 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// Dictionary writes the definitions of a recording. Each is in the file before
-// its id is used. Ids are dense, so that once a definition could not be written
-// none follows: the dictionary is full for good. All methods may be called by any
-// goroutine.
+// Dictionary writes the definitions of a recording. Each is in the file before its id is used. Ids are dense: if a
+// definition can't be written, no other one follows, and the dictionary is full for good. All methods may be called
+// from any goroutine.
 type Dictionary struct {
 	config Config
 
 	mu   sync.Mutex
 	file *chunks.RecordFile
 	full bool
-	cut  bool // the file, by somebody else
+	cut  bool // somebody has cut the file short
 
-	closed bool // no new generation will begin
+	closed bool // it never begins a new generation again
 
 	batch   [][]byte // records that are not in the file yet
-	pending int64    // their bytes, about
+	pending int64    // approximate size of batch, in bytes
 
 	strings ids[string]
 	frames  ids[frameKey]
@@ -38,14 +37,14 @@ type Dictionary struct {
 	starts    map[startKey]bool // functions whose first line is defined
 	startless map[uint32]bool   // frames with functions whose first line is not
 	modules   []modules.Module
-	unfiled   []modules.Code // functions of modules that lie in no file
+	unfiled   []modules.Code // functions of modules that have no file
 }
 
 // Config is what a dictionary is made with.
 type Config struct {
 	Limit     int64                                              // bytes of the file
-	Charge    func(bytes int64)                                  // is told by how much the file has grown
-	LabelName func(number uint32) (name string, category uint32) // of a frame that is a label
+	Charge    func(bytes int64)                                  // is called with the bytes by which the file has grown
+	LabelName func(number uint32) (name string, category uint32) // returns the name of a label
 }
 
 type frameKey struct {
@@ -102,8 +101,8 @@ func New(file *chunks.RecordFile, c Config) *Dictionary {
 		starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
-// IsOutgrown reports whether the dictionary should begin anew: it is cut short or half
-// full, and a new one would not be just as full.
+// IsOutgrown reports whether a new generation should begin: the file is cut short or half full, and a new one would
+// not be as full at once.
 func (d *Dictionary) IsOutgrown() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,9 +130,9 @@ func (d *Dictionary) Size() int64 {
 	return d.file.Size()
 }
 
-// Turn goes on in an empty file, with these records and the modules, whose ids don't
-// change, and without stacks. On an error all stays as it was, and the file is closed:
-// it is an error, too, if the records would leave it less than half empty.
+// Turn continues in an empty file that gets these records and the modules, whose ids don't change, but no stacks. After
+// an error nothing has changed, and the new file is closed. It is also an error if the new file would be more than half
+// full.
 func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,7 +145,7 @@ func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	}
 	if next.pending > d.config.Limit/2 || !next.flush() {
 		d.config.Charge(-file.Size())
-		d.closed = !next.cut // else each attempt would end like this
+		d.closed = !next.cut // otherwise each further attempt would fail likewise
 		return errors.Join(errCrowded, file.Close())
 	}
 	err := d.file.Close()
@@ -177,7 +176,7 @@ func (d *Dictionary) Define(records ...[]byte) int {
 	return n
 }
 
-// fits reports whether so many bytes more have room behind the batch.
+// fits reports whether there is room for that many bytes after the batch.
 func (d *Dictionary) fits(bytes int64) bool { return d.file.Size()+d.pending+bytes <= d.config.Limit }
 
 func (d *Dictionary) add(b record.Body) {
@@ -217,7 +216,7 @@ func (d *Dictionary) IsFull() bool {
 // Frame is a place in the code: a pc inside of its instruction, and the functions
 // there, the outermost first, then those inlined into it. No functions: unknown.
 type Frame struct {
-	Label     uint32 // not 0: instead of a place, the label with that number
+	Label     uint32 // if not 0, the frame is the label with that number
 	PC        uint64
 	Functions []Function
 }
@@ -230,7 +229,7 @@ func (l *Frame) Innermost() string {
 	return l.Functions[len(l.Functions)-1].Name
 }
 
-// Truncated stands in a stack for the frames that are missing because it was too deep.
+// Truncated stands in a stack for the frames that were left out because the stack was too deep.
 var Truncated = Frame{PC: rawformat.TruncatedPC}
 
 // Stack returns the id of a stack, leaf first; 0 if there is no room for it.
@@ -270,8 +269,7 @@ func (d *Dictionary) Name(code []Frame) {
 	d.flush()
 }
 
-// LabelSet returns the id of a set of labels, 0 for none or if there is no room
-// for it.
+// LabelSet returns the id of a set of labels, 0 for the empty set or if there is no room.
 func (d *Dictionary) LabelSet(labels []Label) (id uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -291,7 +289,7 @@ func (d *Dictionary) LabelSet(labels []Label) (id uint32) {
 	return id
 }
 
-// findStack is stack for a dictionary that takes no more definitions.
+// findStack is Stack for a dictionary that takes no more definitions.
 func (d *Dictionary) findStack(leafFirst []Frame) (id uint32) {
 	for i := len(leafFirst) - 1; i >= 0; i-- {
 		frame := d.frames.of[d.keyOf(leafFirst[i])]
@@ -337,8 +335,8 @@ func (d *Dictionary) chain(l Frame) []Function {
 	return nil
 }
 
-// start defines the lines at which the functions of a frame begin, each once. Stacks
-// may come without them: then the frame is looked at again when it comes next.
+// start defines the lines at which the functions of a frame begin, each once. If a stack does not have them, the frame
+// is looked at again in the next stack.
 func (d *Dictionary) start(frame uint32, chain []Function) {
 	delete(d.startless, frame)
 	for _, s := range chain {
@@ -382,8 +380,8 @@ func (d *Dictionary) keyOf(l Frame) frameKey {
 	return d.key(l.PC)
 }
 
-// key is the frame at a pc; outside of all modules it is the pc itself. Of two modules
-// at one address the later one counts: the other was unmapped before.
+// key identifies the frame at a pc: by module and offset, or outside of all modules by the pc itself. Of two modules at
+// one address the later one counts, because the other was unmapped before.
 func (d *Dictionary) key(pc uint64) frameKey {
 	for i, m := range slices.Backward(d.modules) {
 		if m.Start <= pc && pc < m.End {
@@ -393,8 +391,8 @@ func (d *Dictionary) key(pc uint64) frameKey {
 	return frameKey{0, pc}
 }
 
-// Learn defines the modules that are mapped now and were not before. Reading their
-// build ids may take a while, during which the lock is not held.
+// Learn defines the modules mapped since the last call. Reading their build ids may take a while, during which the lock
+// is not held.
 func (d *Dictionary) Learn() {
 	if d.IsFull() {
 		return

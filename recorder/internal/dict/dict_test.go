@@ -13,8 +13,7 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// The module that is mapped now counts, not an earlier one at its place; the same file
-// at the same place is known.
+// The current module at an address counts, not an earlier one. The same file at the same address is not defined again.
 func TestLatestModuleCounts(t *testing.T) {
 	d := createDictionary(t, 1<<20)
 	old := modules.Module{Path: "/old", Start: 0x10, End: 0x30, Offset: 1}
@@ -70,7 +69,7 @@ func TestStartsAreDefinedOnce(t *testing.T) {
 	}
 }
 
-// A dictionary is charged for what its files take, also when it begins anew.
+// A dictionary is charged for the bytes of its files, also when it begins a new generation.
 func TestTurn(t *testing.T) {
 	var charged int64
 	d := createDictionary(t, 1<<16)
@@ -119,8 +118,8 @@ func createDictionary(t *testing.T, limit int64) *Dictionary {
 	return d
 }
 
-// strayAllocs is how many runs allocations are the average of: all that the process
-// allocates meanwhile counts, and the average is rounded down.
+// strayAllocs is over how many runs allocations are averaged: other allocations of the process count, too, and the average
+// is rounded down.
 const strayAllocs = 100
 
 // A full dictionary looks for no modules: hashing them would be in vain.

@@ -7,10 +7,8 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// Locate turns what runtime.Callers returned, one entry for each function, into
-// places in the code, one for each call frame: calls that the compiler inlined
-// share the pc of the innermost. So does the CPU profile, and the two must agree
-// on what lies at a pc.
+// Locate turns the result of runtime.Callers, one entry for each function, into frames, one for each pc: calls that the compiler
+// inlined share the pc of the innermost one. The CPU profile does the same, and the two must agree on what lies at a pc.
 func Locate(calls []uintptr) (leafFirst []Frame) {
 	if len(calls) == 0 {
 		return nil

@@ -1,2 +1,2 @@
-// Package machine says what the machine is that a process runs on.
+// Package machine says what machine a process runs on.
 package machine

@@ -117,8 +117,8 @@ func (m *Module) Image() *elf.File {
 	return f
 }
 
-// Functions are the functions of a module that is no file. Its frames have to be named
-// while the process lives: no reader could get the code later.
+// Functions are the functions of a module that is not a file. Its frames must be named while the process lives, because no reader
+// can get the code later.
 func (m *Module) Functions() (all []Code) {
 	f := m.Image()
 	if f == nil {
@@ -138,7 +138,7 @@ func (m *Module) Functions() (all []Code) {
 func (m *Module) identify(exe string) string {
 	path := m.Path
 	if path == exe {
-		path = "/proc/self/exe" // the very file, though its path may lead elsewhere by now
+		path = "/proc/self/exe" // the file that is running, even if its path leads elsewhere by now
 	}
 	if f := m.Image(); f != nil {
 		if id := buildid.GNU(f); id != "" {
@@ -164,7 +164,7 @@ func (m *Module) memoryID() string {
 		_, err = io.Copy(h, io.NewSectionReader(mem, int64(m.Start), int64(m.End-m.Start)))
 	}
 	if err != nil {
-		return buildid.ContentPrefix + rand.Text() // then no other module's
+		return buildid.ContentPrefix + rand.Text() // unlike that of any other module
 	}
 	return buildid.ContentPrefix + hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -61,8 +61,7 @@ func TestMappedModules(t *testing.T) {
 	}
 }
 
-// The kernel's code in the process, which is in no file, has the build id that is
-// noted in it, and functions.
+// The kernel's code in the process, which is not in a file, has functions and a build id in a note of its own.
 func TestVDSO(t *testing.T) {
 	all := Mapped(func(m Module) bool { return m.Path != vdso })
 	if len(all) != 1 || all[0].Build == "" || strings.HasPrefix(all[0].Build, buildid.ContentPrefix) {

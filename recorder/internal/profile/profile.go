@@ -22,8 +22,8 @@ type Sample struct {
 	Labels     []dict.Label // the other labels
 }
 
-// Limits of a profile. It comes from our own runtime; they are there so that not even a
-// mistake can take the host's memory.
+// Limits of a profile. Profiles come from our own runtime; the limits ensure that not even a bug there can exhaust the host's
+// memory.
 const (
 	maxBytes = 64 << 20 // bytes, inflated; a window has some kilobytes
 	maxDepth = 512      // pcs of a stack; the runtime stops at 128

@@ -24,7 +24,7 @@ func recordProfile(t testing.TB) []byte {
 	}
 	pprof.Do(context.Background(), pprof.Labels(trackLabel, "profiled"), func(context.Context) {
 		sum := [32]byte{}
-		for range 2_000_000 { // work, not time: a busy machine gives none of it
+		for range 2_000_000 { // an amount of work, because a busy machine may give the test no CPU time
 			sum = sha256.Sum256(sum[:])
 		}
 	})
@@ -47,8 +47,8 @@ func text(samples []Sample) string {
 	return b.String()
 }
 
-// A profile that is kept gives the samples that github.com/google/pprof reads from it:
-// a test of package fixtures compares the text with those.
+// A stored profile yields the samples that github.com/google/pprof reads from it: a test of package fixtures compares the text
+// with those.
 func TestReadProfile(t *testing.T) {
 	gzipped, err := os.ReadFile("testdata/cpu.pb.gz")
 	if err != nil {
@@ -63,7 +63,7 @@ func TestReadProfile(t *testing.T) {
 	}
 }
 
-// So does the profile that this release of Go writes.
+// The profile that this release of Go writes can be read, too.
 func TestReadFreshProfile(t *testing.T) {
 	got, err := Read(recordProfile(t), trackLabel)
 	if err != nil {

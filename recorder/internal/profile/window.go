@@ -18,9 +18,8 @@ const Length = 990 * time.Millisecond
 // Interval is how much CPU time lies between two samples of runtime/pprof.
 const Interval = 10 * time.Millisecond
 
-// Window is a CPU profile that is being taken. The process has one at a time, and any
-// code in it may end it. Then the runtime has written the profile to its end, and
-// StopCPUProfile would end a profile that somebody else has started since.
+// Window is a CPU profile that is being taken. A process has one at a time, and any code in it may end it. If the runtime has
+// completed the profile, somebody else has ended it, and StopCPUProfile would end a profile that was started since.
 type Window struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A profile that the program ended is not ended once more: that would be the
-// program's own, which it began next.
+// A profile that the program has ended is not ended again: that would end the program's own profile, which it has started since.
 func TestStopLeavesOthersProfile(t *testing.T) {
 	var ours Window
 	begin := rt.Now()
@@ -33,7 +32,7 @@ func TestStopLeavesOthersProfile(t *testing.T) {
 	}
 }
 
-// The profile that nobody else ended is ended.
+// A profile that nobody else has ended is ended.
 func TestStopEndsOurProfile(t *testing.T) {
 	var ours Window
 	for range 2 {

@@ -1,5 +1,4 @@
-// Package record builds the bodies of records: definitions in a dictionary, and what
-// meta and exit files say.
+// Package record builds the bodies of records: the definitions in a dictionary, and the contents of meta and exit files.
 package record
 
 import (
@@ -29,7 +28,7 @@ func (b Body) Fixed(v uint64) Body { return rawformat.AppendFixed(b, v) }
 // Text appends a field of type B, of at most [MaxName] bytes.
 func (b Body) Text(s string) Body { return rawformat.AppendText(b, clip(s)) }
 
-// clip cuts what is longer than [MaxName] between two runes.
+// clip cuts texts longer than [MaxName], between two runes.
 func clip(s string) string {
 	if len(s) <= MaxName {
 		return s

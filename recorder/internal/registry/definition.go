@@ -6,37 +6,36 @@ import (
 	"gprof/recorder/internal/record"
 )
 
-// Definition is what marking an event needs of it. It never changes.
+// Definition is what a marker needs of its event. It never changes.
 type Definition struct {
 	// For the fast path, each within reach of one load:
 	Head          uint64 // the block's first bytes: length 0, kind 0, event, stack 0
 	Shape         uint64 // of wires
 	BehindTime    uint64 // shape, behind a time of two bytes
-	PlainSeq      uint32 // seq, if it is plain, else more than any
+	PlainSeq      uint32 // Seq if the event is plain, else more than any
 	HeadLen       uint8  // of head
 	Fields        uint8  // len(wires)
 	First, Second Holding
 
 	Plain bool // at most two numbers and no stack: the fast path can write it
 	Stack bool
-	Seq   uint32 // of its last record in the registry
+	Seq   uint32 // number of its last record in the registry
 	ID    uint32
-	Given Callers // that its markers have, unless it is none
+	Given Callers // the stack of its markers, unless it is the zero one
 	Wires []rawformat.WireType
 
-	// It fills two cache lines, at the borders of which the heap puts what is that
-	// large: the program's own words, which it may store to, lie in others.
+	// The size is two cache lines, and the heap aligns objects of that size to them, so that
+	// the lines have no words of the program, which it may store to.
 	_ [24]byte
 }
 
-// Callers is the stack of a goroutine, captured before. The zero callers are those of
-// nothing.
+// Callers is a stack of a goroutine that was captured before. The zero value has no calls.
 type Callers struct {
-	Calls  []uintptr // never nil but for nothing
+	Calls  []uintptr // nil only in the zero value
 	Walked bool      // by frame pointers
 }
 
-// From is the same definition, of markers with that stack.
+// From returns the definition for markers with that stack.
 func (d *Definition) From(s Callers) *Definition {
 	if d == nil || s.Calls == nil {
 		return d
@@ -46,7 +45,7 @@ func (d *Definition) From(s Callers) *Definition {
 	return &given
 }
 
-// EventSpec says all of an event.
+// EventSpec is the full description of an event.
 type EventSpec struct {
 	Name                  string
 	Category              [3]string // name, color, part
@@ -58,7 +57,7 @@ type EventSpec struct {
 	Fields                []FieldSpec
 }
 
-// FieldSpec says all of a field.
+// FieldSpec is the full description of a field.
 type FieldSpec struct {
 	Name, Label string
 	Wire        rawformat.WireType
@@ -69,14 +68,14 @@ type FieldSpec struct {
 	FieldGraph  FieldGraph
 }
 
-// FieldGraph is that of a field's numbers.
+// FieldGraph is the graph of a field's numbers.
 type FieldGraph struct {
 	Wanted bool
 	Shape  rawformat.GraphShape
 	Color  string
 }
 
-// Holding is how a value of a field lies in memory, and on the wire.
+// Holding is how a value of a field is stored, in memory and on the wire.
 type Holding uint8
 
 const (
@@ -126,7 +125,7 @@ func (g *registry) addEvent(e *EventSpec) *Definition {
 	return newDefinition(uint32(id), uint32(len(g.records)), e)
 }
 
-// show adds the records of how e is shown, if that is not as most are.
+// show adds the records that say how e is shown, if that is not the default.
 func (g *registry) show(id uint64, e *EventSpec) {
 	if e.Flags != 0 || e.Description != "" {
 		g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.Flags)).Text(e.Description))
@@ -154,7 +153,7 @@ func newDefinition(id, seq uint32, e *EventSpec) *Definition {
 	return d
 }
 
-// settle says what the fast path has to know of the fields.
+// settle computes what the fast path needs to know about the fields.
 func (d *Definition) settle(fields []FieldSpec) {
 	if d.PlainSeq = d.Seq; !d.Plain {
 		d.PlainSeq = ^uint32(0)

@@ -31,8 +31,8 @@ func (g *registry) Label(e *EventSpec) uint32 {
 	return uint32(len(g.labels))
 }
 
-// LabelNamed is what a label's number stands for. It takes no lock: a dictionary
-// asks, whose own lock is taken after the registry's.
+// LabelNamed returns the label with that number. It takes no lock, because a dictionary calls it with its own lock held, which is
+// taken after the registry's.
 func LabelNamed(id uint32) (l labelName, ok bool) {
 	labels := Defined.named.Load()
 	if labels == nil || id == 0 || int(id) > len(*labels) {
@@ -41,11 +41,10 @@ func LabelNamed(id uint32) (l labelName, ok bool) {
 	return (*labels)[id-1], true
 }
 
-// MaxNames bounds the names of untyped markers: each is a definition that is
-// never given up.
+// MaxNames bounds the names of untyped markers: each is a definition that is never freed.
 const MaxNames = 1024
 
-// dynamicName is that of an untyped marker.
+// dynamicName is the name of an untyped marker.
 type dynamicName struct {
 	name string
 	text bool

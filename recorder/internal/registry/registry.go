@@ -10,15 +10,14 @@ import (
 	"gprof/recorder/internal/counters"
 )
 
-// listener is the recording that runs. It is called while the registry is locked.
+// listener is the running recording. It is called with the registry locked.
 type listener interface {
-	Define(records [][]byte) // all records of the registry, of which it has the first ones
-	LoseDefinition()         // there is no room for one
-	Wants(track string) bool // the filter does not leave the track out
+	Define(records [][]byte) // all records of the registry, the first of which it has already
+	LoseDefinition()         // counts a definition for which there is no room
+	Wants(track string) bool // reports whether the track is recorded
 }
 
-// Attach calls begin with all records until now, and l with what is defined from then on.
-// Tracks are those that l wants.
+// Attach calls begin with all records so far, and l with those defined from then on. Tracks that l does not want are marked.
 func (g *registry) Attach(l listener, begin func(records [][]byte) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -32,15 +31,15 @@ func (g *registry) Attach(l listener, begin func(records [][]byte) error) error 
 	return nil
 }
 
-// Detach ends what Attach began.
+// Detach undoes Attach.
 func (g *registry) Detach() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.listener = nil
 }
 
-// Sandbox is for tests: until restore is called the records are those, nil: what was
-// defined. What is defined meanwhile is forgotten then.
+// Sandbox is for tests: until restore is called the registry has those records; nil: the ones it has now. Records defined
+// meanwhile are then forgotten.
 func (g *registry) Sandbox(records [][]byte) (restore func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +61,7 @@ func (g *registry) Count() (n int) {
 	return n
 }
 
-// All calls f with all records until now, while nothing is defined.
+// All calls f with all records so far, while nothing can be defined.
 func (g *registry) All(f func(records [][]byte)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,17 +94,15 @@ func (g *registry) AddCounter(c Counter) {
 	g.counters = append(g.counters, c)
 }
 
-// CountersFrom are the program's counters behind the first n.
+// CountersFrom returns the program's counters after the first n.
 func (g *registry) CountersFrom(n int) []Counter {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.counters[n:]
 }
 
-// registry holds what was defined in this process: it is one for all, because
-// events are package-level values, which exist before any recorder does and
-// outlive each. Its records are written into every dictionary in this order;
-// ids are therefore the same in all of them.
+// registry holds what was defined in this process. There is only one, because events are package-level values, which exist before
+// any recorder and outlive each. Its records are written into every dictionary in this order, so ids are the same in all of them.
 type registry struct {
 	mu         sync.Mutex
 	records    [][]byte

@@ -11,15 +11,14 @@ import (
 // "worker 3", not one request.
 const maxTracks = 4096
 
-// Track is a track: a kind of work, whose name events and samples are aimed at. Tracks
-// of the same name are the same.
+// Track is a kind of work with a name, at which events are aimed and to which samples belong. Tracks of the same name are the same.
 type Track struct {
 	Name  string
 	ID    uint32
 	Seq   uint32 // in the registry
 	Users atomic.Int32
 
-	Unwanted atomic.Bool // the recorder's filter leaves it out; stored under the registry's lock
+	Unwanted atomic.Bool // it is not recorded; stored under the registry's lock
 }
 
 // Track is the track of that name.
@@ -52,7 +51,7 @@ func (g *registry) TrackNamed(name string) *Track {
 	return g.tracks[name]
 }
 
-// IsUnwanted reports whether the filter leaves the track out; nil is no track.
+// IsUnwanted reports whether the track is not recorded; it is false for nil.
 func (t *Track) IsUnwanted() bool { return t != nil && t.Unwanted.Load() }
 
 // TrackLabel is the key of the pprof label that holds a track's name.

@@ -24,29 +24,28 @@ func Now() Time { return Time(time.Since(base)) }
 // recording's chunks: CLOCK_MONOTONIC in ns, or the processor's counter.
 type Tick int64
 
-// Clock tells the time of a recording. The counter is read in half the time that
-// the monotonic clock takes; that is most of what a marker costs.
+// Clock is the clock of a recording. Reading the processor's counter takes half the time of
+// reading the monotonic clock, which is most of what a marker costs.
 //
-// Where the machine is suspended, or a virtual one goes on elsewhere, the counter
-// may jump. At each anchor it is compared with the monotonic clock. When it has
-// jumped it is not read any more: from then on ticks are what it would show, by the
-// monotonic clock and the rate that it had. So all times of a recording lie on one
-// line, but for those between the jump and the next anchor.
+// When the machine is suspended, or a virtual one is moved, the counter may jump. At each
+// anchor it is compared with the monotonic clock. Once it has jumped it is no longer read:
+// from then on ticks are what it would show, computed from the monotonic clock and the rate
+// that it had. So all times of a recording lie on one line, except those between the jump
+// and the next anchor.
 type Clock struct {
-	ticks   bool        // time is the counter's ticks
-	Counter atomic.Bool // and it is read
-	Why     error       // the counter is not in use
+	ticks   bool        // ticks are those of the counter
+	Counter atomic.Bool // the counter is being read
+	Why     error       // why the counter is not in use
 	Base    uint64      // CLOCK_MONOTONIC at [base], in ns
 
 	Line atomic.Pointer[line] // nil without the counter
 }
 
-// reading is what counter and monotonic clock showed at one moment. took is how
-// many ticks may lie between the two.
+// reading is the values of the counter and of the monotonic clock at one moment. took is how many ticks may
+// lie between the two.
 type reading struct{ counter, monotonic, took uint64 }
 
-// line is the clocks' latest common reading, and the first one: [Time] is turned
-// into ticks by them.
+// line is the first and the latest reading, by which a [Time] is turned into ticks.
 type line struct{ origin, latest reading }
 
 // Open chooses the counter if it can be trusted.
@@ -74,8 +73,7 @@ func (c *Clock) Now() Tick {
 	return c.Slowly()
 }
 
-// Slowly is now without the counter. It is inlined, but for where the counter was given
-// up.
+// Slowly is Now without the counter. It is inlined except for the case that the counter has jumped.
 func (c *Clock) Slowly() Tick {
 	if c.ticks {
 		return c.slowTick()
@@ -86,9 +84,8 @@ func (c *Clock) Slowly() Tick {
 //go:noinline
 func (c *Clock) slowTick() Tick { return c.OfMonotonic(uint64(c.nanotime())) }
 
-// A self-test of the counter reads it beside the monotonic clock at three
-// moments. In both parts of the time between it must tick at the same rate, and
-// at one that counters have.
+// The self-test reads the counter and the monotonic clock at three moments. In both intervals the counter must
+// tick at the same rate, and the rate must be plausible.
 const (
 	testTime    = 200 * time.Microsecond
 	minRate     = 1e6  // Hz
@@ -119,8 +116,8 @@ func rate(a, b reading) float64 {
 	return float64(b.counter-a.counter) / float64(b.monotonic-a.monotonic) * 1e9
 }
 
-// maxReadings is how often read tries: somebody may always come between two
-// clocks, and the one of several readings at which they were closest counts.
+// maxReadings is how often read tries: the thread may be interrupted between the two clocks, so of several readings
+// the one with the least time in between counts.
 const maxReadings = 4
 
 // read reads the counter and the monotonic clock as one: it does not allocate,
@@ -138,9 +135,8 @@ func (c *Clock) read() (best reading) {
 	return best
 }
 
-// What counter and monotonic clock may differ by: the latter is adjusted to the
-// time of day, by at most this share, and in the beginning the rate is not known
-// well. A jump is seconds, as a rule.
+// By how much the counter and the monotonic clock may differ. The latter is adjusted to the time of day, by at most
+// 1/adjusted, and in the beginning the rate is not known well. A jump is seconds, as a rule.
 const (
 	adjusted   = 1000 // a thousandth
 	settled    = uint64(50 * time.Millisecond)
@@ -150,7 +146,7 @@ const (
 
 // off reports whether a reading is not on the line.
 func (l *line) off(r reading) bool {
-	if r.monotonic < l.latest.monotonic { // somebody else's reading is newer
+	if r.monotonic < l.latest.monotonic { // another goroutine's reading is newer
 		return false
 	}
 	passed, share := r.monotonic-l.latest.monotonic, uint64(unsettled)
@@ -162,13 +158,13 @@ func (l *line) off(r reading) bool {
 	return r.counter+most < want || r.counter > want+most
 }
 
-// Ticks is how many there are in so many ns.
+// Ticks converts ns to ticks.
 func (l *line) Ticks(ns uint64) uint64 {
 	return scale(ns, l.latest.counter-l.origin.counter, l.latest.monotonic-l.origin.monotonic)
 }
 
-// check reads the clocks, and gives the counter up if it has jumped. It neither
-// allocates nor makes a system call.
+// check reads the clocks, and stops using the counter if it has jumped. It neither allocates nor makes a system
+// call.
 func (c *Clock) check() (now reading, ok bool) {
 	if !c.Counter.Load() {
 		return now, false
@@ -181,11 +177,11 @@ func (c *Clock) check() (now reading, ok bool) {
 	return now, true
 }
 
-// Jumped reports whether the counter was given up.
+// Jumped reports whether the counter has jumped, and is no longer used.
 func (c *Clock) Jumped() bool { return c.ticks && !c.Counter.Load() }
 
-// Shift is for tests: it has the line say that the counter showed that many seconds
-// more, or fewer, until now, as if it had jumped.
+// Shift is for tests: it changes the line as if the counter had shown that many seconds more or fewer until now, and
+// so had jumped.
 func (c *Clock) Shift(seconds int64) {
 	l := *c.Line.Load()
 	by := uint64(int64(l.Ticks(uint64(time.Second))) * seconds)
@@ -194,21 +190,20 @@ func (c *Clock) Shift(seconds int64) {
 	c.Line.Store(&l)
 }
 
-// Note takes a new reading, by which Times are turned into ticks. It is the
-// keeper's.
+// Note takes a new reading, by which Times are turned into ticks. Only the keeper calls it.
 func (c *Clock) Note() {
 	now, ok := c.check()
 	if !ok {
 		return
 	}
-	l := c.Line.Load() // somebody may have come between the two clocks each time
+	l := c.Line.Load() // the thread may have been interrupted between the two clocks each time
 	if now.monotonic > l.latest.monotonic && now.took < l.Ticks(readingGap) {
 		c.Line.Store(&line{l.origin, now})
 	}
 }
 
-// At is the tick of a moment. By the counter it is as exact as its rate is even:
-// for moments of the last second to some hundred ns at worst.
+// At is the tick of a moment. With the counter its precision depends on how even the rate is: for moments of the last
+// second the error is some hundred ns at worst.
 func (c *Clock) At(t Time) Tick { return c.OfMonotonic(c.Base + uint64(t)) }
 
 // OfMonotonic is the tick of a moment of CLOCK_MONOTONIC.
@@ -252,7 +247,7 @@ func (c *Clock) Kind() rawformat.ClockKind {
 	return rawformat.ClockMonotonic
 }
 
-// Describe is what meta says of the clock, and test what of its self-test.
+// Describe is the text for meta about the clock, and Test that about its self-test.
 func (c *Clock) Describe() string {
 	if c.ticks {
 		return kernelCounter + " by the processor's counter"
@@ -268,9 +263,8 @@ func (c *Clock) Test() string {
 	return fmt.Sprintf("no counter: %v", c.Why)
 }
 
-// monotonicBase is what CLOCK_MONOTONIC showed at base, in ns. The clock can
-// only be read beside Now, not with it: of some readings the one counts for
-// which Now advanced least.
+// monotonicBase is the value of CLOCK_MONOTONIC at base, in ns. The clock can't be read at the same moment as Now, so of
+// several readings the one counts during which Now advanced least.
 func monotonicBase() uint64 {
 	var at uint64
 	least := Time(1 << 62)

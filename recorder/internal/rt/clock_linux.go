@@ -2,7 +2,7 @@ package rt
 
 import "golang.org/x/sys/unix"
 
-// clockName is what meta says of the clock.
+// clockName is the name of the clock in meta.
 const clockName = "CLOCK_MONOTONIC by time.Since"
 
 // monotonic is CLOCK_MONOTONIC in ns.

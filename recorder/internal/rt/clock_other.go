@@ -2,7 +2,7 @@
 
 package rt
 
-// clockName is what meta says of the clock.
+// clockName is the name of the clock in meta.
 const clockName = "time.Since, from the wall clock at start"
 
 // monotonic stands in for CLOCK_MONOTONIC, which Go does not show here: it runs

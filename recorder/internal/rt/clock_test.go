@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A moment's tick is the one that the clock shows then, up to what somebody who
-// comes between two readings takes.
+// The tick of a moment is the one that the clock shows then, except for interruptions between two readings.
 func TestTicksOfTimes(t *testing.T) {
 	var c Clock
 	c.Open()

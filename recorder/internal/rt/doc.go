@@ -1,7 +1,7 @@
-// Package rt is what the recorder knows of the processor, the kernel and the Go runtime
-// beyond what Go promises. It knows nothing of recordings. Each trick has a self-test, run
-// at the start of a recording, and a portable way that stands in where the test fails or
-// the trick is not built (another system, another processor, tag gprof_portable).
+// Package rt is what the recorder knows about the processor, the kernel and the Go runtime beyond what Go promises. It
+// does not depend on recordings. Each trick has a self-test, which runs at the start of a recording, and a portable
+// replacement for where the test fails or the trick is not built (another system, another processor, tag
+// gprof_portable).
 //
 //	trick                             how it is known to work              stands in
 //	Clock: the processor's counter    the kernel keeps time by it; rate    time.Since

@@ -11,13 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file and the assembly beside it are what the recorder knows of processor,
-// kernel and runtime beyond Go's promises. Each has a twin in portable.go, which
-// is in use where the file is not built, and where a self-test says that it does
-// not work here. The linker lets these two functions of the runtime be used,
-// because much depends on them.
+// This file and the assembly beside it rely on details of processor, kernel and runtime that Go does not promise. Each
+// function has a portable counterpart in portable.go, for where this file is not built, or where a self-test fails. The
+// linker permits the use of these functions of the runtime, because many packages depend on them.
 
-// fast says that this file was built.
+// fast reports that this file was built.
 const fast = true
 
 //go:linkname Pin runtime.procPin
@@ -35,13 +33,13 @@ func runtimeNanotime() int64
 //go:noescape
 func ReadCounter() uint64
 
-// GoroutineAt is the word at an offset in the running goroutine's g, which the
-// number of the goroutine is at that of findGoroutine; 0 at offset 0.
+// GoroutineAt is the word at an offset in the running goroutine's g: with the offset that FindGoroutine returns, the
+// number of the goroutine. It is 0 for offset 0.
 //
 //go:noescape
 func GoroutineAt(offset uintptr) uint64
 
-// release stores a word after everything that was stored before.
+// releaseWord stores a word after everything that was stored before.
 //
 //go:noescape
 func releaseWord(word *uint64, v uint64)
@@ -65,8 +63,8 @@ func WalkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
 // nanotime is CLOCK_MONOTONIC in ns.
 func (c *Clock) nanotime() Tick { return Tick(runtimeNanotime()) }
 
-// counterTrusted is nil if the kernel itself takes the time from the counter
-// that readCounter reads: it watches it, and gives it up when it is found wrong.
+// counterTrusted is nil if the kernel itself takes the time from the counter that ReadCounter reads: the kernel watches
+// it, and stops using it if it is wrong.
 func counterTrusted() error {
 	source, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
@@ -84,8 +82,7 @@ const (
 	membarrierRegisterPrivateExpedited = 1 << 4
 )
 
-// RegisterBarrier prepares barrier; the error is the kernel's, which may not
-// have it or not allow it.
+// RegisterBarrier prepares Barrier. The error is the kernel's, which may lack the call or forbid it.
 func RegisterBarrier() error {
 	if err := membarrier(membarrierRegisterPrivateExpedited); err != nil {
 		return err
@@ -93,9 +90,8 @@ func RegisterBarrier() error {
 	return membarrier(membarrierPrivateExpedited)
 }
 
-// Barrier orders all memory accesses of all threads of the process: what a
-// thread stored before is seen after, and what it loads from now on is not older.
-// It does not fail once it was registered.
+// Barrier orders the memory accesses of all threads of the process: everything that a thread stored before is visible
+// afterwards, and its later loads return values at least as new. It does not fail after RegisterBarrier succeeded.
 func Barrier() error { return membarrier(membarrierPrivateExpedited) }
 
 func membarrier(command uintptr) error {

@@ -20,7 +20,7 @@ func counterInvariant() error {
 		return err
 	}
 	defer f.Close()
-	first := make([]byte, 8<<10) // the kernel asks every processor for its frequency: not for more than one
+	first := make([]byte, 8<<10) // the kernel asks each processor for its frequency, so read no more than the first
 	n, err := io.ReadFull(f, first)
 	if n == 0 {
 		return err

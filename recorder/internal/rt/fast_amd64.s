@@ -36,8 +36,8 @@ TEXT ·processorBy(SB), NOSPLIT|NOFRAME, $0-20
 	RET
 
 // func releaseWord(word *uint64, v uint64)
-// A plain store is a release store: the processor shows stores in program order,
-// and no compiler moves anything over a call of assembly.
+// A plain store is a release store: the processor makes stores visible in program order, and the compiler moves nothing
+// across a call of assembly.
 TEXT ·releaseWord(SB), NOSPLIT|NOFRAME, $0-16
 	MOVQ word+0(FP), AX
 	MOVQ v+8(FP), BX
@@ -60,8 +60,8 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	RET
 
 // func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
-// A frame pointer points to the caller's, and above that lies the return address.
-// They rise, and stay within the stack, which ends at the second word of g.
+// A frame pointer points to the caller's, and above that lies the return address. Frame pointers rise, and stay within the
+// stack, whose upper end is the second word of g.
 TEXT ·WalkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ pcs+0(FP), DI
 	MOVQ n+8(FP), CX

@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // func readCounter() uint64
-// Without the barrier the counter may be read before what stands before it.
+// Without the barrier the counter may be read before earlier instructions.
 TEXT ·ReadCounter(SB), NOSPLIT|NOFRAME, $0-8
 	ISB  $15
 	MRS  CNTVCT_EL0, R0
@@ -54,9 +54,8 @@ TEXT ·releaseWords(SB), NOSPLIT|NOFRAME, $0-24
 	RET
 
 // func walkFrames(pcs *uintptr, n, skip int) (depth int, sum uint64)
-// A frame pointer points to the caller's, and above that lies the return address.
-// They rise, and stay within the stack, which ends at the second word of g. The
-// caller's lies below its stack pointer, by a word.
+// A frame pointer points to the caller's, and above that lies the return address. Frame pointers rise, and stay within the
+// stack, whose upper end is the second word of g. The caller's lies a word below its stack pointer.
 TEXT ·WalkFrames(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD pcs+0(FP), R0
 	MOVD n+8(FP), R1

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What is not portable works where it is built.
+// All tricks work where they are built.
 func TestTricks(t *testing.T) {
 	if err := TryWalk(); err != nil {
 		t.Error(err)

@@ -10,12 +10,11 @@ import (
 
 const (
 	SizeOfG = 400 // bytes of a g, which is larger
-	Probes  = 5   // goroutines that have to agree
+	Probes  = 5   // how many goroutines have to agree
 )
 
-// FindGoroutine finds where in a g the number of its goroutine lies, which is not
-// promised: at the only place where it does for each of several. 0 if there is no
-// such place.
+// FindGoroutine finds the offset of the goroutine's number in its g, which Go does not promise: it is the only offset
+// with the right number in each of several goroutines. 0 if there is no such offset.
 func FindGoroutine() uintptr {
 	var numbers Candidates
 	for range Probes {
@@ -29,7 +28,7 @@ func FindGoroutine() uintptr {
 	return numbers.Only()
 }
 
-// ownG is the running goroutine's g, but for its first word.
+// ownG is the running goroutine's g, except its first word.
 func ownG() Memory {
 	words := make(Memory, SizeOfG/8)
 	for i := range words {
@@ -38,7 +37,7 @@ func ownG() Memory {
 	return words
 }
 
-// Memory is some words of what lies in memory.
+// Memory is a copy of some words of memory.
 type Memory []uint64
 
 // Candidates are offsets at which the value looked for was found each time.

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// The linker lets these functions of the runtime be used, because profilers in
-// wide use depend on them.
+// The linker permits the use of these functions of the runtime, because widely used profilers depend on them.
 
 //go:linkname ProfLabel runtime/pprof.runtime_getProfLabel
 func ProfLabel() unsafe.Pointer
@@ -16,8 +15,8 @@ func ProfLabel() unsafe.Pointer
 //go:linkname SetProfLabel runtime/pprof.runtime_setProfLabel
 func SetProfLabel(unsafe.Pointer)
 
-// ExpandInlined turns return addresses, behind a number of frames to skip, into
-// one entry for each function, also of those that the compiler inlined.
+// ExpandInlined turns return addresses, which follow a number of frames to skip, into one entry for each function,
+// including those that the compiler inlined.
 //
 //go:linkname ExpandInlined runtime.pprof_fpunwindExpand
 //go:noescape
@@ -26,5 +25,5 @@ func ExpandInlined(dst, src []uintptr) int
 //go:linkname runtime_FrameStartLine runtime/pprof.runtime_FrameStartLine
 func runtime_FrameStartLine(f *runtime.Frame) int
 
-// StartLine is the line at which the function of f begins, 0 unknown.
+// StartLine is the line at which the function of f begins, 0 if it is unknown.
 func StartLine(f *runtime.Frame) int64 { return int64(runtime_FrameStartLine(f)) }

@@ -11,22 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Nap is the sleep of one goroutine, which others can end. It is one of the
-// kernel's: as long as a program has no timer of Go's, the scheduler need not look
-// at the clock each time that it picks a goroutine, and a program that does little
-// else would be slower by a tenth for our sake.
+// Nap is the sleep of one goroutine, which others can end. It sleeps in the kernel, without a timer of Go's: if a program
+// has no such timers, the scheduler need not read the clock each time that it picks a goroutine. A timer of ours would
+// slow a program that does little else by a tenth.
 type Nap struct{ woken uint32 }
 
-// Sleep sleeps that long, or until wake, or not at all if wake was called since
-// the last sleep.
+// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep.
 func (n *Nap) Sleep(d time.Duration) {
 	left := unix.NsecToTimespec(int64(d))
 	await(&n.woken, &left)
 	atomic.StoreUint32(&n.woken, 0)
 }
 
-// Wake makes a system call, but none that waits, and one a sleep at most. A pinned
-// goroutine may call it: the runtime need not know.
+// Wake ends the sleep. It makes at most one system call for each sleep, which does not wait. A pinned goroutine may call
+// it, because the runtime need not know about that system call.
 func (n *Nap) Wake() {
 	if atomic.SwapUint32(&n.woken, 1) == 0 {
 		syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&n.woken)), futexWakePrivate, 1, 0, 0, 0)
@@ -38,9 +36,8 @@ const (
 	futexWakePrivate = 1 | 128
 )
 
-// await waits until *woken is not 0. The processor is given to other goroutines at
-// once: after a plain system call the runtime may take 10 ms to notice. Between
-// the two calls of the runtime the stack must not move, hence nosplit.
+// await waits until *woken is not 0. It gives the processor to other goroutines at once; with a plain system call the
+// runtime may take 10 ms to notice. The stack must not move between the two calls of the runtime, hence nosplit.
 //
 //go:nosplit
 //go:norace

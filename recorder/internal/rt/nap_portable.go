@@ -19,8 +19,7 @@ func (n *Nap) channel() chan struct{} {
 	return *n.note.Load()
 }
 
-// Sleep sleeps that long, or until wake, or not at all if wake was called since
-// the last sleep.
+// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep.
 func (n *Nap) Sleep(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

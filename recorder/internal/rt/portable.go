@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// The twins of fast.go: what Go promises everywhere. See there.
+// The portable counterparts of fast.go, with nothing but what Go promises. See there.
 
 const fast = false
 
@@ -34,7 +34,7 @@ func counterTrusted() error { return errPortable }
 
 func WalkFrames(*uintptr, int, int) (depth int, sum uint64) { return 0, 0 }
 
-// StartLine is the line at which the function of f begins: Go does not tell.
+// StartLine is the line at which the function of f begins, which Go does not tell.
 func StartLine(*runtime.Frame) int64 { return 0 }
 
 func ExpandInlined(dst, src []uintptr) int { return 0 }

@@ -4,9 +4,8 @@ package rt
 
 import "sync/atomic"
 
-// Release and releaseLock store a word after everything that was stored before
-// (a release store). With atomic operations for it, the race detector sees who
-// follows whom.
+// Release and ReleaseLock store a word after everything that was stored before (a release store). They use atomic
+// operations, from which the race detector learns the order.
 func Release(word *uint64, v uint64) { atomic.StoreUint64(word, v) }
 
 func ReleaseLock(word *uint32) { atomic.StoreUint32(word, 0) }
@@ -14,7 +13,7 @@ func ReleaseLock(word *uint32) { atomic.StoreUint32(word, 0) }
 // TakeLock takes the lock of a shard of the processor that the caller is pinned to.
 func TakeLock(lock *uint32) { atomic.SwapUint32(lock, 1) }
 
-// ReleaseBoth is release and then releaseLock.
+// ReleaseBoth is Release and then ReleaseLock.
 func ReleaseBoth(word *uint64, v uint64, lock *uint32) {
 	Release(word, v)
 	ReleaseLock(lock)

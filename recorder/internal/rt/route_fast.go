@@ -8,17 +8,16 @@ import (
 	"unsafe"
 )
 
-// processorBy is the number of the running goroutine's processor, by a route that is
-// right.
+// processorBy is the number of the running goroutine's processor, found by a correct route.
 //
 //go:noescape
 func processorBy(m, p uintptr) uint32
 
 var errRoute = errors.New("the runtime's procPin is another one")
 
-// FindRoute reads the route out of the runtime's procPin, which goes the same way:
-// no offset is promised, but what the code does is what it does. It must be as it is
-// known here but for the offsets, and then lead where procPin leads.
+// FindRoute reads the route out of the code of the runtime's procPin, which takes the same route: Go promises no offsets,
+// but the code has them. Except for the offsets the code must be as known here, and the route must give the same result
+// as procPin.
 func FindRoute() (Route, error) {
 	code := unsafe.Slice((*byte)(reflect.ValueOf(Pin).UnsafePointer()), procPinSize)
 	found, ok := readRoute(code)

@@ -33,8 +33,7 @@ func TestRoute(t *testing.T) {
 	all.Wait()
 }
 
-// Code that does anything else than what is known is not taken for it: of each bit
-// either what it is counts, or it is part of an offset.
+// Code that does anything else is not accepted: each bit either has to match or is part of an offset.
 func TestRouteOfOtherCode(t *testing.T) {
 	code := unsafe.Slice((*byte)(reflect.ValueOf(Pin).UnsafePointer()), procPinSize)
 	bits, refused := 8*len(code), 0

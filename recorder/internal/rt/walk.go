@@ -8,7 +8,7 @@ import (
 
 var errWalk = errors.New("frame pointers lead elsewhere than runtime.Callers")
 
-// TryWalk is the self-test of walkFrames: here it must find what the runtime finds.
+// TryWalk is the self-test of WalkFrames: here it must find the same calls as the runtime.
 //
 //go:noinline
 func TryWalk() error {
@@ -28,8 +28,7 @@ func TryWalk() error {
 	return nil
 }
 
-// Expand has one entry for each function, as runtime.Callers would, also for those
-// that were inlined into others.
+// Expand returns one entry for each function, as runtime.Callers does, including those that were inlined.
 func Expand(calls []uintptr) []uintptr {
 	dst := make([]uintptr, MaxInlined*len(calls))
 	return dst[:ExpandInlined(dst, append([]uintptr{0}, calls...))]
@@ -38,19 +37,19 @@ func Expand(calls []uintptr) []uintptr {
 // MaxInlined is how many functions a call frame may stand for, on average.
 const MaxInlined = 4
 
-// MaxChain is more than the functions that are inlined into one another at one
-// call, as a rule; with more, the call is taken for the program's.
+// MaxChain is more than the number of functions that are inlined into one another at one call, as a rule. With more, the
+// call is taken to be the program's.
 const MaxChain = 16
 
-// IsWrapper reports whether a call is from code that the compiler made up, such as
-// a method of a pointer that calls that of a value. The runtime passes over it.
+// IsWrapper reports whether a call is from code that the compiler generated, such as a pointer's method that calls the
+// value's. The runtime skips such calls.
 func IsWrapper(call uintptr) bool {
 	functions := [MaxChain]uintptr{}
 	return ExpandInlined(functions[:], []uintptr{0, call}) == 0
 }
 
-// IsCut reports whether a stack, leaf first, has as many calls as it may have and does
-// not end where goroutines begin. It allocates nothing.
+// IsCut reports whether a stack, leaf first, has as many calls as it may have and does not end where goroutines begin. It
+// allocates nothing.
 func IsCut(calls []uintptr, most int) bool {
 	if len(calls) < most {
 		return false
@@ -63,7 +62,7 @@ func IsCut(calls []uintptr, most int) bool {
 	return f == nil || f.Name() != "runtime.goexit"
 }
 
-// SumOf is what a stack's hash is made of: all pcs, in their order.
+// SumOf combines all pcs, depending on their order, into a sum for the stack's hash.
 func SumOf(calls []uintptr) (sum uint64) {
 	for _, pc := range calls {
 		sum = bits.RotateLeft64(sum, 7) + uint64(pc)

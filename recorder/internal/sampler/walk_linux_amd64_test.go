@@ -22,7 +22,7 @@ func madeUpHere() []madeUp {
 	return []madeUp{m, interrupted, root, other, twice}
 }
 
-// What the runtime leaves in a goroutine whose stack it leaves is found.
+// The layout has the sched.pc that the runtime leaves in a goroutine whose stack it has left.
 func TestNative(t *testing.T) {
 	if l, err := findLayout(); err != nil || l.switched == 0 {
 		t.Errorf("%+v, %v", l.native, err)
