@@ -322,7 +322,7 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 	}
 	var sink stream.Sink
 	if f.Open != nil {
-		sink = joined{f.Open(out, o), out}
+		sink = fileSink{f.Open(out, o), out}
 	} else {
 		sink = f.open(out, o)
 	}
@@ -332,10 +332,10 @@ func (f Format) New(w io.Writer, o Options) (stream.Sink, error) {
 	return sink, nil
 }
 
-// joined is the sink of a format from outside, whose file ends with it.
-type joined struct {
+// fileSink is the sink of a format from outside, whose file ends with it.
+type fileSink struct {
 	stream.Sink
 	out *pipeline.Writer
 }
 
-func (j joined) Close() error { return errors.Join(j.Sink.Close(), j.out.Close()) }
+func (j fileSink) Close() error { return errors.Join(j.Sink.Close(), j.out.Close()) }

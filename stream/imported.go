@@ -2,9 +2,9 @@ package stream
 
 import "gprof/dedupe"
 
-// imported is what only profiles in pprof's format say, and only their outputs have a place for.
-// It changes nothing of what other outputs are given.
-type imported struct {
+// pprofExtras are what only profiles in pprof's format say, and only their outputs have a place for.
+// They change nothing of what other outputs are given.
+type pprofExtras struct {
 	linked  map[FrameID]StringID // names in linkedTexts: see SetLinkName
 	names   dedupe.Texts[StringID]
 	numeric map[string]bool // see NoteLabel
@@ -69,7 +69,7 @@ func (t *Tables) ImportLabels(from *Tables) {
 }
 
 // bytes is about how much memory m takes.
-func (m *imported) bytes() int64 {
+func (m *pprofExtras) bytes() int64 {
 	const entry = 24 // of a map, with its free room
 	return m.names.Bytes() + entry*int64(len(m.linked))
 }

@@ -27,7 +27,7 @@ type Tables struct {
 	onlyUsed bool // see DropUnused
 
 	mappings   map[mappingKey]Mapping
-	imported   imported
+	imported   pprofExtras
 	kinds      uint16 // kinds of which there are rows, by bit: see Has
 	waiting    []bool // by ProcessID: see Waited; nil is none
 	goroutines uint16 // likewise: see HasGoroutines

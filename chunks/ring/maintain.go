@@ -67,14 +67,14 @@ func (r *Ring) giveBack(c *Chunk) error {
 	r.files.Add(-1)
 	r.chunks = slices.DeleteFunc(r.chunks, func(x *Chunk) bool { return x == c })
 	c.clearEpoch()
-	r.retired = append(r.retired, retired{c.ring.name, r.Discarded()})
+	r.retired = append(r.retired, freeFile{c.ring.name, r.Discarded()})
 	r.charged.Add(rawformat.HeadSize)
 	return errors.Join(c.unmap(), r.in.Truncate(c.ring.name, rawformat.HeadSize)) // the head still says what was there
 }
 
-// retired is a file that was given back: its name, and how many chunks were
+// freeFile is a file that was given back: its name, and how many chunks were
 // discarded with it.
-type retired struct {
+type freeFile struct {
 	name      string
 	discarded uint32
 }
@@ -90,7 +90,7 @@ func (r *Ring) bury() (err error) {
 	if stated < discarded && chunks.NoteRange(r.in, start, discarded) == nil {
 		stated = discarded
 	}
-	r.retired = slices.DeleteFunc(r.retired, func(x retired) bool {
+	r.retired = slices.DeleteFunc(r.retired, func(x freeFile) bool {
 		if x.discarded > stated {
 			return false
 		}

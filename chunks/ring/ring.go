@@ -122,7 +122,7 @@ type Ring struct {
 	lately  int64    // twice the chunks taken between the last two Maintains
 	demand  int64    // spare chunks that there should be, by what was taken
 	chunks  []*Chunk // all
-	retired []retired
+	retired []freeFile
 	serial  int // of the next file
 }
 

@@ -264,26 +264,26 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	}
 }
 
-// filed is how many frames of a function are of a file.
-type filed struct {
+// fileCount is how many frames of a function are of a file.
+type fileCount struct {
 	file   stream.StringID
 	frames int
 }
 
 // filesOf gives each function the file that most of its frames are of, the first
 // one of several.
-func filesOf(t *stream.Tables) map[identity]filed {
+func filesOf(t *stream.Tables) map[identity]fileCount {
 	type place struct {
 		identity
 		file stream.StringID
 	}
-	counts, files := map[place]int{}, map[identity]filed{}
+	counts, files := map[place]int{}, map[identity]fileCount{}
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
 		if key := identityOf(f); f.File != 0 {
 			counts[place{key, f.File}]++
 			if n := counts[place{key, f.File}]; n > files[key].frames {
-				files[key] = filed{f.File, n}
+				files[key] = fileCount{f.File, n}
 			}
 		}
 	}

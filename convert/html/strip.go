@@ -33,12 +33,12 @@ func (a *axis) slot(at stream.Time) int {
 // sums are numbers by slot, initially 0. While few are set they are a list, because there may be
 // very many tracks and events with few each.
 type sums struct {
-	list []slotted // in order
-	all  []int64   // by slot, instead of list; nil while there are few
+	list []slotValue // in order
+	all  []int64     // by slot, instead of list; nil while there are few
 }
 
-// slotted is a number in a slot.
-type slotted struct {
+// slotValue is a number in a slot.
+type slotValue struct {
 	slot  int
 	value int64
 }
@@ -51,13 +51,13 @@ func (s *sums) at(slot int) *int64 {
 	if s.all != nil {
 		return &s.all[slot]
 	}
-	i, found := slices.BinarySearchFunc(s.list, slot, func(a slotted, slot int) int { return a.slot - slot })
+	i, found := slices.BinarySearchFunc(s.list, slot, func(a slotValue, slot int) int { return a.slot - slot })
 	if !found && len(s.list) == fewSlots {
 		s.all, s.list = s.bySlot(), nil
 		return &s.all[slot]
 	}
 	if !found {
-		s.list = slices.Insert(s.list, i, slotted{slot: slot})
+		s.list = slices.Insert(s.list, i, slotValue{slot: slot})
 	}
 	return &s.list[i].value
 }
@@ -95,7 +95,7 @@ func (l *lane) add(a *axis, b *stream.Batch) {
 // curve is the values of a counter: the last of each slot, in order.
 type curve struct {
 	rows   int64
-	values []slotted
+	values []slotValue
 }
 
 // add takes the next rows, in the order of time.
@@ -104,7 +104,7 @@ func (c *curve) add(a *axis, b *stream.Batch) {
 	for i, at := range b.Time {
 		slot := a.slot(at)
 		if n := len(c.values); n == 0 || c.values[n-1].slot != slot {
-			c.values = append(c.values, slotted{slot: slot})
+			c.values = append(c.values, slotValue{slot: slot})
 		}
 		c.values[len(c.values)-1].value = b.Value[i]
 	}

@@ -33,7 +33,7 @@ func Serve(r io.Reader, serve func(http.Handler) error) error {
 	err = driver.PProf(&driver.Options{
 		Flagset: newFlags("-http=127.0.0.1:1", "-no_browser", "-symbolize=none", "recording"),
 		Fetch:   profileFetcher{p},
-		Sym:     unchanged{},
+		Sym:     noSymbolizer{},
 		UI:      u,
 		HTTPServer: func(args *driver.HTTPServerArgs) error {
 			served = serve(handler(args.Handlers))
@@ -65,10 +65,10 @@ func (f profileFetcher) Fetch(string, time.Duration, time.Duration) (*profile.Pr
 	return f.p, "", nil
 }
 
-// unchanged looks no names up.
-type unchanged struct{}
+// noSymbolizer looks no names up.
+type noSymbolizer struct{}
 
-func (unchanged) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
+func (noSymbolizer) Symbolize(string, driver.MappingSources, *profile.Profile) error { return nil }
 
 // flags are the flags for pprof.
 type flags struct {

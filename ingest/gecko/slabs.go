@@ -31,7 +31,7 @@ func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &unslabbed{file: file}
+	out := &slabReader{file: file}
 	s := slabFile{r: file}
 	if s.size, err = io.Copy(file, io.LimitReader(r, maxSlabs+1)); err == nil {
 		err = s.readTable()
@@ -54,14 +54,14 @@ func Unslab(r io.Reader, dir string) (io.ReadCloser, error) {
 	return out, nil
 }
 
-// unslabbed is the JSON, produced while it is read.
-type unslabbed struct {
+// slabReader is the JSON, produced while it is read.
+type slabReader struct {
 	*io.PipeReader
 	file *spill.Temp
 	done chan struct{} // closed when the writer has ended
 }
 
-func (u *unslabbed) Close() error {
+func (u *slabReader) Close() error {
 	if u.PipeReader != nil {
 		u.PipeReader.Close()
 		<-u.done

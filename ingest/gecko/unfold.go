@@ -50,11 +50,11 @@ func isProcess(v *jsonfile.Value) bool { return v.Get("threads") != nil }
 // it has to be opened the same way; it gets shorter each time. The file must stay open.
 func (p *Profile) Unfold() io.Reader {
 	slices.SortFunc(p.folds, func(a, b fold) int { return cmp.Compare(a.from, b.from) })
-	return &unfolding{file: p.file, folds: p.folds, part: bytes.NewReader(nil)}
+	return &unfolder{file: p.file, folds: p.folds, part: bytes.NewReader(nil)}
 }
 
-// unfolding reads the text before each fold and the fold's contents in turn.
-type unfolding struct {
+// unfolder reads the text before each fold and the fold's contents in turn.
+type unfolder struct {
 	file  *file
 	folds []fold // that are ahead
 	at    int64
@@ -63,7 +63,7 @@ type unfolding struct {
 }
 
 // Read implements [io.Reader].
-func (u *unfolding) Read(p []byte) (int, error) {
+func (u *unfolder) Read(p []byte) (int, error) {
 	for {
 		n, err := u.part.Read(p)
 		if n > 0 || err != io.EOF || u.over {
@@ -73,7 +73,7 @@ func (u *unfolding) Read(p []byte) (int, error) {
 	}
 }
 
-func (u *unfolding) next() io.Reader {
+func (u *unfolder) next() io.Reader {
 	to := u.file.size
 	if len(u.folds) > 0 {
 		to = u.folds[0].from - 1
@@ -85,20 +85,20 @@ func (u *unfolding) next() io.Reader {
 	}
 	f := u.folds[0]
 	u.folds, u.at = u.folds[1:], min(f.to+1, u.file.size)
-	return &unescaping{in: bufio.NewReader(io.NewSectionReader(u.file.r, f.from, f.to-f.from))}
+	return &unescaper{in: bufio.NewReader(io.NewSectionReader(u.file.r, f.from, f.to-f.from))}
 }
 
 // longestEscape is a surrogate pair.
 const longestEscape = len(`\ud83d\ude00`)
 
-// unescaping is the contents of a string.
-type unescaping struct {
+// unescaper is the contents of a string.
+type unescaper struct {
 	in   *bufio.Reader
 	said []byte // decoded, not read yet
 }
 
 // Read implements [io.Reader].
-func (u *unescaping) Read(p []byte) (int, error) {
+func (u *unescaper) Read(p []byte) (int, error) {
 	if len(u.said) == 0 {
 		text, err := u.in.Peek(max(longestEscape, u.in.Buffered()))
 		if len(text) == 0 {

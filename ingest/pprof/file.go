@@ -19,7 +19,7 @@ type File struct {
 	header *header
 	open   func() (io.ReadCloser, error)
 	pool   *Pool
-	kept   *stored // nil: there was no room, or it was read
+	kept   *fileRows // nil: there was no room, or it was read
 
 	resolve naming.Resolve
 }
@@ -168,14 +168,14 @@ func (r *reading) scan(end error) (*header, error) {
 	return s.resolve(err)
 }
 
-// stored is what is kept of a file: its samples, see [sample.append], and anomalies.
-type stored struct {
+// fileRows is what is kept of a file: its samples, see [sample.append], and anomalies.
+type fileRows struct {
 	samples []byte
 	odd     anomalies
 }
 
 // keep puts what was scanned into a pool; nil if that is full.
-func (r *reading) keep(p *Pool, h *header) *stored {
+func (r *reading) keep(p *Pool, h *header) *fileRows {
 	plan := planOf(h)
 	if p.use() {
 		return nil
@@ -189,5 +189,5 @@ func (r *reading) keep(p *Pool, h *header) *stored {
 		r.out = r.samples.sample.append(r.out)
 	}
 	p.kept += int64(len(r.out))
-	return &stored{bytes.Clone(r.out), r.samples.odd()}
+	return &fileRows{bytes.Clone(r.out), r.samples.odd()}
 }

@@ -202,7 +202,7 @@ type supply interface {
 type keptSupply struct {
 	pool   *Pool
 	size   int64 // of the file
-	kept   *stored
+	kept   *fileRows
 	rest   []byte // not read yet
 	sample sample
 }

@@ -204,7 +204,7 @@ func TestGenerations(t *testing.T) {
 	for i := range 40_000 {
 		r.makeRoom()
 		at := anchor().Monotonic
-		r.writer.busy(at, sampled{thread: 7, period: 1e6, track: r.track(p, 7)}, r.intern(p, []frame{{noModule, uint64(i)}}))
+		r.writer.busy(at, busyState{thread: 7, period: 1e6, track: r.track(p, 7)}, r.intern(p, []frame{{noModule, uint64(i)}}))
 		if i%1000 == 0 {
 			r.upkeep(time.Now())
 		}
@@ -231,7 +231,7 @@ func TestPagesBegin(t *testing.T) {
 	const samples = 10_000
 	for i := range samples {
 		at += uint64(i % 1000 * 1000)
-		r.writer.busy(at, sampled{thread: uint64(i % 300), period: 1e6 << (i % 7), track: r.track(p, int32(i%2))}, 0)
+		r.writer.busy(at, busyState{thread: uint64(i % 300), period: 1e6 << (i % 7), track: r.track(p, int32(i%2))}, 0)
 	}
 	if err := r.end(session, rawformat.ExitStopped, ""); err != nil {
 		t.Fatal(err)

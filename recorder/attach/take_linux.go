@@ -78,7 +78,7 @@ func (s *Sampler) takeSample(misc uint16) {
 		return
 	}
 	r.makeRoom()
-	is := sampled{thread: uint64(m.Tid), period: m.Period, track: r.track(p, m.Tid)}
+	is := busyState{thread: uint64(m.Tid), period: m.Period, track: r.track(p, m.Tid)}
 	if r.writer.busy(m.Time, is, r.intern(p, p.stack(m, misc))) {
 		s.summary.Samples++
 	}

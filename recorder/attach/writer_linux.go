@@ -17,13 +17,13 @@ type writer struct {
 	word    uint64 // the commit word: offset, and number of blocks
 	page    uint32 // in which a block began last, noPage
 	last    uint64 // time that the next one is the difference to
-	sampled sampled
+	sampled busyState
 
 	dropped uint64 // blocks for which there was no chunk
 }
 
-// sampled is the state that busy blocks of a page are encoded against.
-type sampled struct {
+// busyState is the state that busy blocks of a page are encoded against.
+type busyState struct {
 	thread, period uint64
 	track          uint32
 }
@@ -40,7 +40,7 @@ const (
 )
 
 // busy writes a sample of a thread's CPU time. False: there is no chunk.
-func (w *writer) busy(at uint64, is sampled, stack uint32) bool {
+func (w *writer) busy(at uint64, is busyState, stack uint32) bool {
 	for begun := false; !begun; begun = w.samePage() { // what it builds on stands in its page
 		if !w.prepare(64, at) {
 			return false
@@ -67,7 +67,7 @@ func stackField(id uint32) uint64 {
 }
 
 // sampling writes what the samples behind it have in common, if that has changed.
-func (w *writer) sampling(is sampled) {
+func (w *writer) sampling(is busyState) {
 	if w.sampled.track == is.track && w.sampled.period == is.period {
 		return
 	}
@@ -131,7 +131,7 @@ func (w *writer) retire() {
 		atomic.StoreUint64(w.chunk.CommitWord(), w.word) // somebody may have written to the file
 		w.ring.Release(w.chunk)
 	}
-	w.chunk, w.payload, w.word, w.page, w.sampled = nil, nil, 0, noPage, sampled{}
+	w.chunk, w.payload, w.word, w.page, w.sampled = nil, nil, 0, noPage, busyState{}
 }
 
 func (w *writer) offset() uint32 { return uint32(w.word) }
@@ -142,7 +142,7 @@ func (w *writer) sync(at uint64) {
 	b = rawformat.AppendUint(b, w.chunk.Epoch())
 	b = rawformat.AppendUint(b, at)
 	b = append(b, 0, 0) // no goroutine, no track
-	w.last, w.page, w.sampled = at, w.offset()>>pageShift, sampled{}
+	w.last, w.page, w.sampled = at, w.offset()>>pageShift, busyState{}
 	w.finish(b)
 }
 

@@ -19,7 +19,7 @@ const maxDrained = rawformat.StacksWords / rawformat.StackFixed
 
 // drain moves the records of a thread's ring into chunks, and returns how many there were.
 // A record for which no writer is free stays in the ring until the next time.
-func (s *Sampler) drain(tid int, t *sampled) (drained int) {
+func (s *Sampler) drain(tid int, t *threadState) (drained int) {
 	if n := t.stacks.Lost(); n > 0 {
 		s.host.Recording.Lose(rawformat.LostSamples, n, 0)
 	}
@@ -50,7 +50,7 @@ func (s *Sampler) drain(tid int, t *sampled) (drained int) {
 }
 
 // abandon counts the records left in the ring of a thread that has ended.
-func (s *Sampler) abandon(t *sampled) {
+func (s *Sampler) abandon(t *threadState) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {

@@ -33,7 +33,7 @@ type idleness struct {
 
 // look checks whether a thread without new samples has done anything until at. Its last
 // sample would have cost it CPU time.
-func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
+func (s *Sampler) look(tid int, t *threadState, now rt.Time, at rt.Tick) {
 	i := &t.idle
 	if i.busy || !i.last.Valid() || now < i.due {
 		return
@@ -51,7 +51,7 @@ func (s *Sampler) look(tid int, t *sampled, now rt.Time, at rt.Tick) {
 }
 
 // endIdle writes until when a thread was seen idle.
-func (s *Sampler) endIdle(t *sampled) {
+func (s *Sampler) endIdle(t *threadState) {
 	if t.idle.seen != 0 {
 		s.host.Recording.Idle(&t.idle.last, t.idle.seen)
 		t.idle.seen = 0

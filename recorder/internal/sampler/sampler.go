@@ -33,9 +33,9 @@ type Sampler struct {
 	signal     int
 	period     int64 // ns of CPU time
 	tasks      *os.File
-	threads    map[int]*sampled // by tid
-	free       []int            // slots
-	room       int              // how many threads may be sampled
+	threads    map[int]*threadState // by tid
+	free       []int                // slots
+	room       int                  // how many threads may be sampled
 	leaf       leafTable
 	drainEvery rt.Time // in periods of CPU time
 	resting    bool
@@ -46,8 +46,8 @@ type Sampler struct {
 	calls      []uintptr
 }
 
-// sampled is a thread that is sampled.
-type sampled struct {
+// threadState is a thread that is sampled.
+type threadState struct {
 	slot   int
 	timer  int32
 	stacks *chunks.Stacks
@@ -85,7 +85,7 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	if s.signal, err = seizeAny(); err != nil {
 		return err
 	}
-	s.threads, s.free = map[int]*sampled{}, nil
+	s.threads, s.free = map[int]*threadState{}, nil
 	for i := range maxSlots {
 		s.free = append(s.free, maxSlots-1-i)
 	}
@@ -281,9 +281,9 @@ func (s *Sampler) take(tid int) error {
 }
 
 // attach prepares a slot, ring and timer for a thread.
-func (s *Sampler) attach(tid int) (*sampled, error) {
+func (s *Sampler) attach(tid int) (*threadState, error) {
 	n := len(s.free) - 1
-	t := &sampled{slot: s.free[n], alive: true}
+	t := &threadState{slot: s.free[n], alive: true}
 	slot := &sampleSlots[t.slot]
 	generation := atomic.AddUint32(&slot.generation, 1)
 	timer, err := newTimer(tid, s.signal, cookie(t.slot, generation))
@@ -326,7 +326,7 @@ func (s *Sampler) LeaveCounter() {
 var errBusy = errors.New("a signal handler is still at work")
 
 // quiet stops the timer, and waits until no handler uses the ring.
-func (s *Sampler) quiet(t *sampled) error {
+func (s *Sampler) quiet(t *threadState) error {
 	deleteTimer(t.timer)
 	slot := &sampleSlots[t.slot]
 	atomic.StoreUintptr(&slot.ring, 0)
@@ -339,7 +339,7 @@ func (s *Sampler) quiet(t *sampled) error {
 }
 
 // detach undoes attach.
-func (s *Sampler) detach(t *sampled) error {
+func (s *Sampler) detach(t *threadState) error {
 	if err := s.quiet(t); err != nil {
 		return err
 	}
@@ -349,7 +349,7 @@ func (s *Sampler) detach(t *sampled) error {
 }
 
 // release stops sampling a thread, and drains its ring.
-func (s *Sampler) release(tid int, t *sampled) {
+func (s *Sampler) release(tid int, t *threadState) {
 	delete(s.threads, tid)
 	if err := s.quiet(t); err != nil {
 		return

@@ -21,15 +21,15 @@ import (
 // starts them, so a set counts only for the goroutine that it was made for.
 var labelled struct {
 	sync.Mutex
-	tracks map[uintptr]owned
+	tracks map[uintptr]labelOwner
 	order  [maxLabelSets]unsafe.Pointer // keeps the sets alive
 	next   int
 	stays  map[uint64][]stay // by goroutine
 	count  int               // the number of stays
 }
 
-// owned is the track of a label set, and the goroutine that it was made for.
-type owned struct {
+// labelOwner is the track of a label set, and the goroutine that it was made for.
+type labelOwner struct {
 	track     *registry.Track
 	goroutine uint64 // 0: not known
 }
@@ -56,7 +56,7 @@ func NoteLabels(t *registry.Track, goroutine uint64) {
 	l.Lock()
 	defer l.Unlock()
 	if l.tracks == nil {
-		l.tracks = map[uintptr]owned{}
+		l.tracks = map[uintptr]labelOwner{}
 	}
 	at := uintptr(set)
 	if l.tracks[at].track == nil {
@@ -64,7 +64,7 @@ func NoteLabels(t *registry.Track, goroutine uint64) {
 		l.order[l.next] = set
 		l.next = (l.next + 1) % maxLabelSets
 	}
-	l.tracks[at] = owned{t, goroutine}
+	l.tracks[at] = labelOwner{t, goroutine}
 }
 
 // EnterTrack notes that the calling goroutine is on a track from now on, and returns its

@@ -120,7 +120,7 @@ func interrupt(m *madeUp, value uint64, c *interrupted) bool {
 }
 
 // attached makes a sampler of the test's own with a ring for this thread, whose timer does not run.
-func attached(t *testing.T) (*Sampler, *sampled) {
+func attached(t *testing.T) (*Sampler, *threadState) {
 	s := &Sampler{}
 	h, _ := host(t)
 	if err := s.Open(h, 100, testDepth); err != nil {

@@ -13,7 +13,7 @@ import (
 // write writes a record as a busy block, or as a sample block if it stands for more than
 // one period. The ring has the index of the block before the block is committed, so that
 // the sample counts once, whenever the process is killed. False: no writer was free.
-func (s *Sampler) write(tid int, t *sampled, rec *rawformat.StackRecord) bool {
+func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) bool {
 	track := trackOf(s.host.Recording.Clock(), rec)
 	if track.IsUnwanted() {
 		t.idle = idleness{} // and do not repeat an earlier sample
