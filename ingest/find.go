@@ -37,6 +37,7 @@ var (
 	ErrNoInput = errors.New("no input by itself") // the error says what to do instead
 	ErrNested  = errors.New("is an archive in an archive in an archive")
 	ErrStalled = watchdog.ErrStalled
+	ErrSpool   = archive.ErrSpool
 
 	errAgain = errors.New("is given twice; a pipe can be read once")
 )

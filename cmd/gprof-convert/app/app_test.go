@@ -16,7 +16,7 @@ import (
 func TestMemoryHint(t *testing.T) {
 	var out bytes.Buffer
 	s := &input.Tool{Console: console.New("gprof-convert", nil, nil, &out)}
-	if code := finish(s, fmt.Errorf("reading events: %w", &stream.ErrMemory{Need: 3 << 30, Have: 256 << 20})); code != console.Failed {
+	if code := finish(s, fmt.Errorf("reading events: %w", &stream.ErrMemory{Need: 3 << 30, Have: 256 << 20})); code != console.Again {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{"need about 3072 MiB of memory, 256 MiB are allowed", "hint: run it again with --mem 3072MiB"} {

@@ -39,8 +39,9 @@ Of tables (arrow, parquet), what several inputs hold of one process, such as
 snapshots of it while it runs, is counted once, for the first of them. With
 --from, --to or --last each has all of its own.
 
---mem and --jobs are for all that is converted at a time. Exit codes: 1 if
-anything was not converted, else 3 for --strict, else 4 for --fail-if.`
+--mem and --jobs are for all that is converted at a time. Exit codes: 5 if
+something was not converted for want of disk, memory or an answer, so that another run
+may do it, else 1 if anything was not converted, else 3 for --strict, else 4 for --fail-if.`
 }
 
 // Run converts what is not done yet.

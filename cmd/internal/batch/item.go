@@ -73,3 +73,8 @@ func (it *item) losses() []string {
 func (it *item) incomplete() bool {
 	return slices.ContainsFunc(it.outputs, func(m *product) bool { return m.Incomplete > 0 })
 }
+
+// passing reports whether parts could not be read for a reason that may be gone the next time.
+func (it *item) passing() bool {
+	return slices.ContainsFunc(it.outputs, func(m *product) bool { return m.outcome.passing() })
+}

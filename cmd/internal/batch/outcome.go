@@ -50,13 +50,16 @@ func printBatch(s *input.Tool, items []*item, quiet bool) {
 
 // judgeAll returns the error of the batch.
 func (b *batch) judgeAll(items []*item) error {
-	var nothing, failed, lossy, hit int
+	var nothing, failed, again, lossy, hit int
 	for _, it := range items {
 		switch {
 		case it.nothing:
 			nothing++
 		case it.err != nil || it.incomplete():
 			failed++
+			if input.MayWorkAgain(it.err) || it.passing() {
+				again++
+			}
 		case len(it.losses()) > 0:
 			lossy++
 		}
@@ -67,6 +70,8 @@ func (b *batch) judgeAll(items []*item) error {
 	switch {
 	case nothing == len(items):
 		return fmt.Errorf("no input has what was asked for; of the first: %w", items[0].err)
+	case again > 0:
+		return console.Exit(console.Again, fmt.Errorf("%d of %d inputs were not converted, or not all of them; for %d of them that is not for what they hold: start the batch again", failed, len(items), again))
 	case failed > 0:
 		return fmt.Errorf("%d of %d inputs were not converted, or not all of them; mend or replace them and start the batch again: the others are left as they are", failed, len(items))
 	case b.Strict && lossy > 0:

@@ -23,6 +23,7 @@ const (
 	Usage  = 2
 	Lossy  = 3 // --strict, and something was lost
 	Limit  = 4 // a --fail-if was hit
+	Again  = 5 // the machine failed, not the input: disk, memory; another try may work
 )
 
 // Console is what a command reads and writes besides files. Stdout is data only;
@@ -69,6 +70,12 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 type exitError struct {
 	code int
 	err  error
+}
+
+// HasCode reports whether an error has an exit code of its own.
+func HasCode(err error) bool {
+	var e *exitError
+	return errors.As(err, &e)
 }
 
 // Exit returns an error with an exit code. If err is nil the message was printed already.

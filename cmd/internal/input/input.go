@@ -141,8 +141,13 @@ func (s *Tool) warnOf(warnings []*ingest.Warning) {
 
 // Partly is the error of a command that could only read some of its inputs.
 func Partly(found *ingest.Found) error {
-	if n := found.Failed(); n > 0 {
-		return fmt.Errorf("%s could not be read; the rest was", human.Plural(n, "input"))
+	n := found.Failed()
+	if n == 0 {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("%s could not be read; the rest was", human.Plural(n, "input"))
+	if slices.ContainsFunc(found.Warnings, func(w *ingest.Warning) bool { return MayWorkAgain(w) }) {
+		return console.Exit(console.Again, err)
+	}
+	return err
 }

@@ -82,7 +82,7 @@ func (d *directory) stage(room, name string) error {
 		return path{name: d.Staging}, err
 	})
 	if err != nil {
-		return fmt.Errorf("cannot write beside the output: %w", err)
+		return fmt.Errorf("cannot write beside the output: %w", atPlace(err))
 	}
 	return nil
 }

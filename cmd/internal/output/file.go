@@ -33,7 +33,7 @@ func (u *Set) Create(name string, binary bool, inputs fs.FileMode) (*File, error
 		return nil, fmt.Errorf("%s: is not a regular file; give -o the name of a file to write", name)
 	}
 	if _, err := os.Stat(filepath.Dir(name)); err != nil {
-		return nil, fmt.Errorf("%s: its directory: %w", name, err)
+		return nil, fmt.Errorf("%s: its directory: %w", name, atPlace(err))
 	}
 	if err := RefuseLinks(filepath.Dir(name)); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (u *Set) Create(name string, binary bool, inputs fs.FileMode) (*File, error
 		return path{name: out.Handle.Name()}, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot write beside the output: %w", err)
+		return nil, fmt.Errorf("cannot write beside the output: %w", atPlace(err))
 	}
 	out.Writer = out.Handle
 	return out, nil

@@ -76,7 +76,7 @@ type move struct {
 func (p *placing) placeAll(all []Product) error {
 	for _, each := range all {
 		if err := each.close(); err != nil {
-			return err
+			return atPlace(err)
 		}
 	}
 	for _, each := range all {
@@ -107,7 +107,7 @@ func (p *placing) move(from, to string) error {
 	}
 	if err := os.Rename(from, to); err != nil {
 		m.restore()
-		return err
+		return atPlace(err)
 	}
 	p.moves = append(p.moves, m)
 	if p.taken == nil {

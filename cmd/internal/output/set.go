@@ -13,6 +13,18 @@ import (
 	"sync"
 )
 
+// ErrPlace is the class of errors that the place of an output has, whatever is written there:
+// its directory is missing, or this user may not write to it.
+var ErrPlace = errors.New("the place of the output")
+
+// placeError is an error of the class [ErrPlace] with the text of another.
+type placeError struct{ error }
+
+func (e placeError) Is(class error) bool { return class == ErrPlace }
+func (e placeError) Unwrap() error       { return e.error }
+
+func atPlace(err error) error { return placeError{err} }
+
 // Set is the outputs of a run. It knows the files and directories that were begun and
 // must not stay if the run is interrupted; other temporary files have no names.
 type Set struct {
