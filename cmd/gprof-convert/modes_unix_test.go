@@ -107,8 +107,11 @@ func TestForeignLinks(t *testing.T) {
 	if err := os.Remove(filepath.Join(victim, "own.json")); err != nil {
 		t.Fatal(err)
 	}
+	if os.Geteuid() != 0 {
+		return // only root gives files away
+	}
 	if err := os.Lchown(link, 4711, 4711); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for _, args := range [][]string{
 		{"unpack", in + ".gprof", "-q", "-o", link},
