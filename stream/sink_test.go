@@ -127,27 +127,6 @@ func TestCopyProgress(t *testing.T) {
 	}
 }
 
-// loser is a sink that has no place for something.
-type loser struct {
-	stream.Sink
-	what   string
-	known  *[]stream.Line // gets the ledger at the beginning; may be nil
-	tables *stream.Tables
-}
-
-func (l *loser) Begin(t *stream.Tables) error {
-	l.tables = t
-	if l.known != nil {
-		*l.known = t.Ledger.Lines()
-	}
-	return l.Sink.Begin(t)
-}
-
-func (l *loser) Close() error {
-	l.tables.Ledger.Add(stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: l.what, Count: 2})
-	return nil
-}
-
 // Losses of one output are neither in the ledger of another nor in that of the tables;
 // losses of the recording are in all.
 func TestOutputLedgers(t *testing.T) {
@@ -157,7 +136,10 @@ func TestOutputLedgers(t *testing.T) {
 	old := stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: "logs", Count: 1}
 	b.Tables.Ledger.Add(gap)
 	b.Tables.Ledger.Add(old)
-	first, second := stream.NewOutput(&loser{Sink: stream.Discard, what: "markers"}), stream.NewOutput(&loser{Sink: stream.Discard, what: "logs"})
+	lossy := func(what string) *stream.Output {
+		return stream.NewOutput(&streamtest.LossySink{Loss: stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: what, Count: 2}})
+	}
+	first, second := lossy("markers"), lossy("logs")
 	var count stream.Count
 	if err := stream.Copy(stream.Tee(first, &count, second), b.Source(), stream.CopyOptions{Outputs: 2}); err != nil {
 		t.Fatal(err)

@@ -147,15 +147,16 @@ func TestSplitLedger(t *testing.T) {
 	for _, of := range []string{"000000000000000a", "000000000000000b", "000000000000000c", ""} {
 		b.Tables.Ledger.Add(gap(of))
 	}
-	var known []stream.Line
+	var last *streamtest.LossySink
 	split := split.Sink{Kinds: []stream.Kind{stream.Samples, stream.Waits}, Open: func(split.Part) (stream.Sink, error) {
-		return &loser{Sink: &rowTexts{}, what: "markers", known: &known}, nil
+		last = &streamtest.LossySink{Loss: stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: "markers", Count: 2}}
+		return last, nil
 	}}
 	out := stream.NewOutput(&split)
 	if err := stream.Copy(out, b.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000c")}, known); diff != "" || split.Count() != 2 {
+	if diff := cmp.Diff([]stream.Line{gap(""), gap("000000000000000c")}, last.Known); diff != "" || split.Count() != 2 {
 		t.Errorf("%d parts; ledger of the part: %s", split.Count(), diff)
 	}
 	want := []stream.Line{{Process: "000000000000000b", Reason: stream.ReasonNoPlace, What: "delays", Count: 2},
@@ -178,25 +179,4 @@ func TestTooManyParts(t *testing.T) {
 	if err := stream.Copy(stream.Discard, split.ByTime(b.Source(), 2*tick), stream.CopyOptions{}); err != nil {
 		t.Error(err)
 	}
-}
-
-// loser is a sink that has no place for something.
-type loser struct {
-	stream.Sink
-	what   string
-	known  *[]stream.Line // gets the ledger at the beginning; may be nil
-	tables *stream.Tables
-}
-
-func (l *loser) Begin(t *stream.Tables) error {
-	l.tables = t
-	if l.known != nil {
-		*l.known = t.Ledger.Lines()
-	}
-	return l.Sink.Begin(t)
-}
-
-func (l *loser) Close() error {
-	l.tables.Ledger.Add(stream.Line{Process: "b", Reason: stream.ReasonUnsupported, What: l.what, Count: 2})
-	return nil
 }
