@@ -52,6 +52,9 @@ func (c Clock) At(monotonic uint64) stream.Time {
 
 // piecewise is At of a clock with pieces.
 func (c Clock) piecewise(monotonic uint64) stream.Time {
+	if int64(monotonic) < 0 { // before the machine was started
+		return stream.Time(int64(monotonic) + c.pieces[0].Offset)
+	}
 	i, exact := slices.BinarySearchFunc(c.pieces, monotonic, func(p Piece, m uint64) int { return cmp.Compare(p.From, m) })
 	if !exact {
 		i = max(0, i-1)
@@ -159,6 +162,14 @@ func (t ticks) monotonic(tick uint64) uint64 {
 	}
 	s := t.segment(tick)
 	return s.monotonic(tick)
+}
+
+// before is the time of that many ticks before 0, in two's complement if it is negative.
+func (t ticks) before(ticks uint64) uint64 {
+	if len(t) < 2 {
+		return t.monotonic(0) - ticks
+	}
+	return t.monotonic(0) - scale(ticks, t[1].Monotonic-t[0].Monotonic, t[1].TSC-t[0].TSC)
 }
 
 // segment is the segment of a tick count, or the next one; there are two anchors at least.

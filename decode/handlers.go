@@ -42,6 +42,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindAllocation:      (*worker).allocation,
 	rawformat.KindWait:            (*worker).goroutinesWait,
 	rawformat.KindOffCPU:          (*worker).offCPU,
+	rawformat.KindPlaced:          (*worker).placed,
 }
 
 // nothing handles entries of which only the time counts.
@@ -78,6 +79,22 @@ func (w *worker) markEnd(e *entry)   { w.marker(e, e.at, stream.PhaseEnd, 0) }
 func (w *worker) interval(e *entry) {
 	begin := w.moment(w.tick - e.v[3])
 	w.marker(e, begin, stream.Interval, int64(e.at-begin))
+}
+
+// placed adds a marker whose times the program gave. A phase of a later version can't be shown.
+func (w *worker) placed(e *entry) {
+	phase, begin := stream.Phase(e.v[3]), int64(w.tick)+rawformat.Unzigzag(e.v[4])
+	at := w.signedMoment(begin)
+	end := at
+	if phase == stream.Interval {
+		end = w.signedMoment(begin + int64(e.v[5]))
+	}
+	if e.v[3] > uint64(stream.PhaseEnd) || end < at {
+		w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[rawformat.KindPlaced].Name)
+		return
+	}
+	w.first, w.latest = min(w.first, at), max(w.latest, end)
+	w.marker(e, at, phase, int64(end-at))
 }
 
 // marker adds a marker row.

@@ -244,6 +244,15 @@ func (w *worker) moment(tick uint64) stream.Time {
 	return w.job.process.Clock.At(tick)
 }
 
+// signedMoment is moment of a tick that may lie before the counter's 0, which is when the machine
+// was started.
+func (w *worker) signedMoment(tick int64) stream.Time {
+	if tick >= 0 || !w.monoTSC {
+		return w.moment(uint64(tick))
+	}
+	return w.job.process.Clock.At(w.job.process.ticks.before(uint64(-tick)))
+}
+
 func (w *worker) monotonic(tick uint64) uint64 {
 	t := w.job.process.ticks
 	if len(t) < 2 {

@@ -119,7 +119,9 @@
 // A time is in ticks of the chunk's clock: nanoseconds of CLOCK_MONOTONIC
 // ([ClockMonotonic]) or of the time-stamp counter ([ClockTSC]). The sync block states a
 // time; each T and each C is the difference from the time before it in the same chunk, be
-// that of a T, a C or a sync block. It may be negative, because an event can be late.
+// that of a T, a C or a sync block. It may be negative, because an event can be late. A
+// placed block is a marker with times of the program's, which don't count for the next
+// block: they are stated as differences from the time at which it was written.
 //
 // Anchors (tsc, monotonic, realtime) are in the header, one from opening and one from
 // closing, and in anchor blocks. They relate the ticks to the other clocks by linear

@@ -114,6 +114,17 @@ const (
 	ShowStack    Location = 1 << 6 // stack chart
 )
 
+// Phase is which part of an event a placed marker is: the kinds instant, interval, start
+// and end, in their order.
+type Phase uint8
+
+const (
+	PhaseInstant  Phase = 0
+	PhaseInterval Phase = 1
+	PhaseStart    Phase = 2
+	PhaseEnd      Phase = 3
+)
+
 // CounterMode is a set that says what the absolute values of a counter mean.
 type CounterMode uint8
 
@@ -153,10 +164,11 @@ const (
 	LostCut        LostReason = 6 // files that others cut short while they were written, and the bytes that were gone
 	LostKernel     LostReason = 7 // records of perf_event for which the kernel's buffer had no room
 	LostDeep       LostReason = 8 // stacks too deep to be recorded whole: calls are missing, see [TruncatedPC]
+	LostTime       LostReason = 9 // markers whose given times are years away, or end before they begin
 )
 
 // LostReasons names them, in order.
-var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks"}
+var LostReasons = []string{"no free chunk", "all writers busy", "entry too big", "dictionary full", "samples lost", "labels of too many goroutines", "files cut short by others", "records of the kernel for which there was no room", "deep stacks", "markers with impossible times"}
 
 // WaitReason says what goroutines wait for.
 type WaitReason uint8

@@ -116,6 +116,7 @@ const (
 // More kinds of blocks in a chunk.
 const (
 	KindOffCPU Kind = 64
+	KindPlaced Kind = 65
 )
 
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
@@ -177,6 +178,11 @@ var Kinds = [256]Spec{
 	// A thread was off the processor for that many ns until time, for a reason of
 	// [OffReasons]; stack is where it left.
 	KindOffCPU: {"off-cpu", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"track", Uint}, {"stack", Uint}, {"reason", Uint}, {"wall", Uint}}},
+
+	// A marker whose times the program gave: it begins shift ticks after time, and an
+	// interval ends duration ticks later. phase is a [Phase]. Time is when it was
+	// recorded, so that blocks of a chunk stay in order.
+	KindPlaced: {"placed", 0, InChunk, []Field{{"event", Uint}, {"stack", Uint}, {"time", Time}, {"phase", Uint}, {"shift", Sint}, {"duration", Uint}, {"args", ArgSet}}},
 
 	KindDefString: {"def-string", 0, InDict, []Field{{"id", Uint}, {"text", Text}}},
 	// sub is a subcategory; it may be empty.

@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"log"
 	"os"
+	"time"
 
 	"gprof/recorder"
 )
@@ -48,5 +49,14 @@ func ExampleOpenPage() {
 	job := recorder.OpenPage("job://nightly/invoices")
 	defer job.Close()
 	ofPage.Mark(job.ID(), "summary")
+	// Output:
+}
+
+// waited is marked when a job is taken from a queue, for the time that it spent there.
+var waited = recorder.NewEvent1("waited", recorder.String("queue"))
+
+func ExampleEvent_Between() {
+	job := struct{ Queued time.Time }{time.Now()}
+	waited.Between(recorder.TimeOf(job.Queued), recorder.Now(), "mail")
 	// Output:
 }

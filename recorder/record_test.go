@@ -23,6 +23,9 @@ type entry struct {
 	at   uint64 // ns of CLOCK_MONOTONIC
 	by   uint64 // goroutine of the context
 	what uint64 // scope of a pause
+
+	shift int64 // of a placed marker
+	phase rawformat.Phase
 }
 
 // recording is the content of an instance directory.
@@ -90,6 +93,7 @@ func (r *recording) toNanoseconds() {
 		e := &r.entries[i]
 		e.at = first.Monotonic + uint64(int64(float64(int64(e.at-first.TSC))*rate))
 		e.dur = uint64(float64(e.dur) * rate)
+		e.shift = int64(float64(e.shift) * rate)
 	}
 }
 
@@ -121,6 +125,10 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) 
 			e.id = c.Uint("event")
 		case f.Name == "duration":
 			e.dur = c.Uint("duration")
+		case f.Name == "shift":
+			e.shift = c.Sint("shift")
+		case f.Name == "phase":
+			e.phase = rawformat.Phase(c.Uint("phase"))
 		case f.Name == "what":
 			e.what = c.Uint("what")
 		case f.Type == rawformat.ArgSet:

@@ -87,6 +87,9 @@ func TestMarkersDoNotAllocate(t *testing.T) {
 		"many": func() {
 			many.Mark(recorder.V(1), recorder.V(text), recorder.V(2.5), recorder.V(true), recorder.V(time.Second))
 		},
+		"at a time":    func() { two.MarkAt(1, 5, text) },
+		"between":      func() { three.Between(1, 2, 1, true, 2) },
+		"many between": func() { many.Between(1, 2, recorder.V(1), recorder.V(text)) },
 		"span of many": func() {
 			defer many.Begin(recorder.V(1), recorder.V(text)).End()
 		},

@@ -58,6 +58,7 @@ type Drops struct {
 	Labels     uint64 // label frames for which there was no room
 	Cut        uint64 // files that somebody cut short while they were written; their contents are not counted
 	Deep       uint64 // stacks that were cut, see Options.StackDepth
+	Times      uint64 // markers whose given times are years away, or end before they begin
 }
 
 // Markers is how many markers were dropped.
@@ -77,5 +78,6 @@ func (r *Recorder) Drops() Drops {
 		Labels:     r.rec.Lost(rawformat.LostLabels),
 		Cut:        r.rec.Lost(rawformat.LostCut),
 		Deep:       r.rec.Lost(rawformat.LostDeep),
+		Times:      r.rec.Lost(rawformat.LostTime),
 	}
 }

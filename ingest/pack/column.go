@@ -261,6 +261,7 @@ var keysOf = [256]keys{
 	rawformat.KindInterval:   {rawformat.KindInterval, 0, 1},
 	rawformat.KindStart:      {rawformat.KindStart, 0, 1},
 	rawformat.KindEnd:        {rawformat.KindEnd, 0, 1},
+	rawformat.KindPlaced:     {rawformat.KindPlaced, 0, 1},
 	rawformat.KindCounter:    {rawformat.KindCounter, 1, 1},
 }
 

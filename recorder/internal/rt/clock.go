@@ -20,6 +20,9 @@ var base = time.Now()
 // Now is the present moment.
 func Now() Time { return Time(time.Since(base)) }
 
+// TimeOf is the Time of t.
+func TimeOf(t time.Time) Time { return Time(t.Sub(base)) }
+
 // Tick is a moment, or the length of time between two, on the clock of a
 // recording's chunks: CLOCK_MONOTONIC in ns, or the processor's counter.
 type Tick int64
@@ -212,10 +215,11 @@ func (c *Clock) OfMonotonic(mono uint64) Tick {
 		return Tick(mono)
 	}
 	l := c.Line.Load()
-	if mono < l.latest.monotonic {
-		return Tick(l.latest.counter - l.Ticks(l.latest.monotonic-mono))
+	since := int64(mono - l.latest.monotonic) // with a sign: a moment before the machine was started is below 0
+	if since < 0 {
+		return Tick(l.latest.counter - l.Ticks(uint64(-since)))
 	}
-	return Tick(l.latest.counter + l.Ticks(mono-l.latest.monotonic))
+	return Tick(l.latest.counter + l.Ticks(uint64(since)))
 }
 
 // scale is x * num / den in 128 bits.

@@ -116,7 +116,7 @@ func (r *Recording) Log(level rawformat.LogLevel, text string) {
 //
 //go:noinline
 func (r *Recording) Interval(h Handle, begin, end rt.Tick, values ...Typed) {
-	r.markN(h, rawformat.KindInterval, end, begin, values)
+	r.markN(h, rawformat.KindInterval, end, begin, values, nil)
 }
 
 // ProcessInterval writes an interval of the process, of no goroutine.

@@ -152,7 +152,7 @@ func (r *Recording) replayBlock(h *earlyShard, k rawformat.Kind, body []byte) {
 		}
 	default:
 		h.head = h.head[:0]
-		if k >= rawformat.KindInstant && k <= rawformat.KindEnd {
+		if k >= rawformat.KindInstant && k <= rawformat.KindEnd || k == rawformat.KindPlaced {
 			h.head = rawformat.AppendUint(h.head, c.Uint("event"))
 			c.Uint("stack")
 			h.head = rawformat.AppendUint(h.head, uint64(min(len(h.raw), 1)))

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-const numLosses = int(rawformat.LostDeep) + 1
+const numLosses = int(rawformat.LostTime) + 1
 
 // loss counts what was dropped for one reason.
 type loss struct{ count, bytes atomic.Uint64 }

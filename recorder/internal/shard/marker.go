@@ -15,6 +15,7 @@ type marker struct {
 	kind       rawformat.Kind
 	of         context
 	now, begin rt.Tick
+	at         place // of a placed marker
 	args       [4]Arg
 	values     []Typed // instead of args, if many
 	many       bool
@@ -27,7 +28,7 @@ type marker struct {
 //go:noinline
 func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.mark(h, kind, r.clock.Now(), 0, a, b, more)
+		r.mark(h, kind, r.clock.Now(), 0, a, b, more, nil)
 	}
 }
 
@@ -36,19 +37,23 @@ func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
 //go:noinline
 func (h Handle) Since(begin rt.Time, a, b Arg, more *[2]Arg) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.mark(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
+		r.mark(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), a, b, more, nil)
 	}
 }
 
-// mark writes a marker by the long way. begin is the beginning of an interval, else 0.
+// mark writes a marker by the long way. begin is the beginning of an interval, else 0; at is
+// nil unless the marker is placed.
 //
 //go:noinline
-func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b Arg, more *[2]Arg) {
+func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b Arg, more *[2]Arg, at *place) {
 	if !r.has(h) {
 		return
 	}
 	var m marker
 	m.d, m.kind, m.now, m.begin = h.Event, kind, now, begin
+	if at != nil {
+		m.at = *at
+	}
 	m.args[0].set(&a)
 	m.args[1].set(&b)
 	if more != nil {
@@ -66,12 +71,15 @@ func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b
 // markN is mark for an event with any number of fields.
 //
 //go:noinline
-func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, values []Typed) {
+func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, values []Typed, at *place) {
 	if !r.has(h) {
 		return
 	}
 	var m marker
 	m.d, m.kind, m.now, m.begin, m.many = h.Event, kind, now, begin, true
+	if at != nil {
+		m.at = *at
+	}
 	m.values = values[:min(len(values), len(h.Event.Wires))]
 	m.of = r.contextOf(h)
 	if h.Event.Stack && r.wantsStacks {
@@ -121,8 +129,8 @@ func (m *marker) size(raw int) uint32 {
 }
 
 // markerRoom is more than a marker takes without its texts: length, kind, event, stack,
-// time, duration, shape, four numbers.
-const markerRoom = 96
+// time, phase, shift, duration, shape, four numbers.
+const markerRoom = 112
 
 // write writes the marker, and the pcs of a stack that has no id yet. False: the id of its
 // stack is not of the dictionary that the shard's chunk names.
@@ -179,8 +187,13 @@ func (s *shard) marker(m *marker) {
 	n := putUint(p, uintptr(d.HeadLen), m.stack)
 	n = putUint(p, n, rawformat.Zigzag(int64(m.now-s.last)))
 	s.last = m.now
-	if m.kind == rawformat.KindInterval {
+	switch m.kind {
+	case rawformat.KindInterval:
 		n = putUint(p, n, uint64(max(0, m.now-m.begin)))
+	case rawformat.KindPlaced:
+		n = putUint(p, n, uint64(m.at.phase))
+		n = putUint(p, n, rawformat.Zigzag(int64(m.at.begin-m.now)))
+		n = putUint(p, n, uint64(max(0, m.at.end-m.at.begin)))
 	}
 	if m.many {
 		n = putValues(p, n, m.values)

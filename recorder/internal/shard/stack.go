@@ -123,7 +123,7 @@ func (r *Recording) isOwnCall(call uintptr) bool {
 	}
 	file, _ := f.FileLine(functions[n-1] - 1)
 	name, ok := strings.CutPrefix(file, r.source)
-	return ok && (name == "event.go" || name == "eventn.go" || name == "text.go" || name == shardFolder+"span.go" || name == shardFolder+"emit_portable.go")
+	return ok && (name == "event.go" || name == "eventn.go" || name == "eventtime.go" || name == "text.go" || name == shardFolder+"span.go" || name == shardFolder+"place.go" || name == shardFolder+"emit_portable.go")
 }
 
 // shardFolder is this package's folder below that of package recorder.
