@@ -169,8 +169,8 @@ func asText(rows []judges.Row) (all []map[string]string) {
 	return all
 }
 
-// What readers of directories pass over, as patterns of shells do, is not how the
-// file of an event is called.
+// No event's file has a name that is hidden: shells' patterns and readers of
+// directories pass over those.
 func TestEventFilesAreSeen(t *testing.T) {
 	names := []string{".net", "_gc", ".", ".."}
 	_, dir := inBoth(t, streamtest.Case{Build: func(b *streamtest.Builder) {

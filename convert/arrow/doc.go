@@ -1,6 +1,6 @@
 // Package arrow writes the tables of a run as Arrow IPC files, for pandas, polars,
-// DuckDB and whoever else maps or reads them. What the tables hold, package
-// convert/internal/tables specifies.
+// DuckDB and other programs that map or read them. Package convert/internal/tables
+// specifies the tables.
 //
 // # Files
 //

@@ -18,8 +18,8 @@ import (
 
 const begin = stream.Time(1_795_000_000_000_000_123) // not exact as a float64
 
-// What has more rows than a record batch comes in several, and nothing is
-// rounded.
+// A table with more rows than a record batch holds is written as several, and
+// no number is rounded.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	b := streamtest.NewBuilder()

@@ -53,8 +53,8 @@ func heldAfter(t *testing.T, n int) int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What waits for its record batch does not grow with rows: both numbers of
-// segments end where a batch does.
+// Memory does not grow with the number of rows: only those of an unfinished
+// record batch wait. Both numbers of segments end where a batch does.
 func TestMemory(t *testing.T) {
 	const few, many = 16, 128
 	heldAfter(t, few)

@@ -50,7 +50,7 @@ func TestParseCondition(t *testing.T) {
 	}
 }
 
-// What is no condition is refused, and the message says what would be one.
+// A text that is no condition is refused, and the message says how to mend it.
 func TestNotACondition(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "p99(http.request) > +10%",

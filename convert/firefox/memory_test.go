@@ -44,7 +44,7 @@ func thousands(tb testing.TB, sink stream.Sink, n int, before func()) {
 	}
 }
 
-// What the sink holds in memory does not grow with rows.
+// The sink's memory does not grow with the number of rows.
 func TestMemory(t *testing.T) {
 	held := func(n int) (bytes int64) {
 		sink := sinkOf(io.Discard, pipeline.Options{})

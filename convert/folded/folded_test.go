@@ -66,7 +66,7 @@ func cutLast(line string) (stack, number string, ok bool) {
 
 func TestSink(t *testing.T) { streamtest.TestSink(t, newSink, check) }
 
-// Whatever the sink is given, the numbers add up to those of the rows.
+// The numbers in the output add up to the samples of the rows, for every case.
 func TestTotals(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -116,8 +116,9 @@ zoo : · pid 1;zoo :;0xff 40
 	}
 }
 
-// Sums that are too many for memory come back, and those of tracks of the same
-// names are added up. Where there is no place for them it is an error.
+// Sums that do not fit in memory go to a file and come back, and those of
+// tracks of the same names are added up. A missing directory for that file is
+// an error.
 func TestManySums(t *testing.T) {
 	const many = 50_000
 	b := streamtest.NewBuilder()

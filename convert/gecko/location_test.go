@@ -9,7 +9,7 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// What the viewer makes of a location string.
+// classify reads a location string as the viewer does.
 func classify(location string) (kind, name, module string) {
 	native := nativePattern.FindStringSubmatch(location)
 	switch {

@@ -411,7 +411,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What a sink loses is in the ledger that its caller holds.
+// The sink counts what it loses in the ledger of the tables, where its caller reads it.
 func TestLossIsTold(t *testing.T) {
 	tables := &stream.Tables{Processes: []stream.Process{{Instance: 0xab, Name: "a"}}}
 	track := tables.Tracks.Intern(stream.Track{Process: 1, Main: true})

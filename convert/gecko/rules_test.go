@@ -83,8 +83,7 @@ func TestEarliest(t *testing.T) {
 	}
 }
 
-// What the recorder said stands under the pid of its process, and what the ledger
-// says likewise.
+// A process's log and its lines of the ledger stand under its pid.
 func TestLogs(t *testing.T) {
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
 		p.Log(begin+milli, stream.LogInfo, "started")
@@ -184,8 +183,8 @@ func TestMarkerStack(t *testing.T) {
 	}
 }
 
-// What lies in an output does not come to an end with it: who converts twice has
-// the same twice, exited children too.
+// A conversion uses nothing up: a second one gives the same bytes, exited
+// children included.
 func TestNothingIsConsumed(t *testing.T) {
 	b := streamtest.NewBuilder()
 	family(b)

@@ -22,8 +22,8 @@ func treeOf(n int, r *rand.Rand) *flame.Tree {
 	return tree
 }
 
-// Whatever the limits are, no sample is lost or moved to another track, and
-// what is found at a place was counted there or below, at most a group off.
+// No limit loses a sample or moves it to another track. A sample may move to a
+// caller, and by one group in time.
 func TestCellsAgainstAll(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 0))

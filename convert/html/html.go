@@ -9,7 +9,7 @@
 // tells what a pointer would be told, the second zooms. A browser tests all
 // three (browser_test.go).
 //
-// What the page knows is bounded, however long the recording was:
+// The page's data is bounded, however long the recording was:
 //
 //   - The time of the run is cut into [slots]. Samples are counted by track,
 //     slot and stack. When that makes too many numbers, slots are put together,

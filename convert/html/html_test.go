@@ -254,7 +254,8 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// What is beyond the limits is in the ledger, or in one track of others.
+// Tracks beyond the limit become one track of others; markers and counts beyond
+// it are in the ledger.
 func TestManyOfAll(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := shop(b)

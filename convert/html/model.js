@@ -1,5 +1,6 @@
 "use strict";
-// What the page computes. Nothing here knows of a page: it runs in Node, too.
+// The computations of the page. Nothing here knows of a page, so it runs in
+// Node, too.
 //
 // A tree is some arrays by node. Node 0 is the root, and a node's number is
 // above that of its parent. Weights are samples.

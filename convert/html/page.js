@@ -1,10 +1,10 @@
-// What the page shows, and how it answers. Names are put into it as text only.
+// This draws the page and answers the user. Names are put into it as text only.
 
 const $ = (id) => document.getElementById(id);
 const model = decode(JSON.parse($("data").textContent));
 const rowHeight = 19, letterFont = "11.5px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
-// What is chosen, and what follows from it.
+// The user's choices, and what follows from them.
 const state = {
   tracks: [], from: 0, to: model.axis.slots, up: false, color: "category", matches: null, sort: "self",
   self: null, tree: null, root: 0, focus: 0,

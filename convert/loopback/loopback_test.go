@@ -72,7 +72,8 @@ func (r request) do(t *testing.T) (*http.Response, string) {
 	return res, string(body)
 }
 
-// Who may have the file gets it, and nobody else gets anything.
+// Only a request that has the secret and names this host gets the file. Of
+// pages of other origins, only the allowed one does.
 func TestGuard(t *testing.T) {
 	s, _ := serve(t, Options{Origin: page})
 	url := s.URL("p.json.gz")

@@ -1,6 +1,5 @@
 // Package parquet writes the tables of a run as Parquet files, for DuckDB, Spark,
-// pandas and whoever else reads them. What the tables hold, package
-// convert/internal/tables specifies.
+// pandas and other readers. Package convert/internal/tables specifies the tables.
 //
 // # Files
 //
@@ -18,21 +17,22 @@
 // begun for many runs. One of more than 512 that get rows at a time goes on in a
 // file <session>-2.parquet, and so on. Readers take S, D and E as
 // columns (Hive); a process without a service counts under its name. Their values are
-// such that all readers see the same. What file systems, patterns or some readers take
-// for something else (~ % / \ = : * ? " ' < > | { } [ ] # ^ $ & ; ! `, control
-// characters) is escaped as ~ and two hexadecimal digits, and so is the first character
-// of what looks like a number or is hidden: gc sweep is gc sweep, a/b is a~2Fb. What is
-// too long for a file name is cut and has its hash behind a ~. The name of an event as it
-// is stands in the column name, that of a service in service_name of processes. What
-// has none is unknown, and a day that isn't known 1970-01-01.
+// such that all readers see the same. Characters that file systems, patterns or some
+// readers take for something else (~ % / \ = : * ? " ' < > | { } [ ] # ^ $ & ; ! `,
+// control characters) are escaped as ~ and two hexadecimal digits, and so is the first
+// character of a value that looks like a number or is hidden: gc sweep is gc sweep, a/b
+// is a~2Fb. A value too long for a file name is cut and has its hash behind a ~. The name
+// of an event as it is stands in the column name, that of a service in service_name of
+// processes. A process without either is of the service unknown, and a day that isn't
+// known is 1970-01-01.
 //
 // # Columns
 //
 // Integers are INT64 and INT32, decimals DOUBLE, texts STRING, keys
-// FIXED_LEN_BYTE_ARRAY(16), lists the LIST of three levels. What lies near the
-// value before it is DELTA_BINARY_PACKED, texts that repeat have a dictionary.
-// The files say by which columns they are sorted; row groups have at most 131,072
-// rows, so that their statistics tell most of them apart by track and time.
+// FIXED_LEN_BYTE_ARRAY(16), lists the LIST of three levels. Numbers near the one
+// before are DELTA_BINARY_PACKED, texts that repeat have a dictionary. The files
+// say by which columns they are sorted; row groups have at most 131,072 rows, so
+// that their statistics tell most of them apart by track and time.
 package parquet
 
 import (

@@ -11,8 +11,8 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// What a text can't hold is in the ledger, that of the tables and that of the
-// run, beside what the source had lost.
+// Texts that are no UTF-8 are counted in the table of losses and in the ledger
+// of the run, beside the source's own losses.
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	b := streamtest.NewBuilder()

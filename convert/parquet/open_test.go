@@ -80,7 +80,7 @@ type nowhere struct{}
 
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
-// What is written of a service is not held until the end of the run.
+// Rows of a service that are written are not held until the end of the run.
 func TestServicesLetGo(t *testing.T) {
 	const services, each = 100, 20 << 10 // a single open table is ten times as large
 	heldBy(t, services)

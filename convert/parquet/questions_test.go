@@ -97,8 +97,9 @@ func TestMarkersByPercentile(t *testing.T) {
 	}
 }
 
-// What is no CPU time is summed up, too: freed memory is not in use, a function
-// that calls itself counts once, and the reason of a wait is its innermost frame.
+// The queries sum up waits, memory and other measures, too: freed memory is not
+// in use, a function that calls itself counts once, and the reason of a wait is
+// its innermost frame.
 func TestWaitsAndMeasures(t *testing.T) {
 	t.Parallel()
 	b := streamtest.NewBuilder()

@@ -275,8 +275,8 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// What asks for a track and a time has to read few row groups: their statistics
-// tell the others apart.
+// A query for a track and a time reads few row groups: statistics rule out the
+// others.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	b := busy()

@@ -10,9 +10,9 @@
 // Title, range of time, processes and losses are texts of the file, too (the
 // keywords Title and Description), for who searches or can't see.
 //
-// What is not drawn: boxes narrower than half a pixel and rows below the 150th,
-// which the last line of the picture says; CPU time; everything but samples,
-// which the ledger says.
+// The picture leaves out boxes narrower than half a pixel and rows below the
+// 150th, which its last line says; CPU time; and everything but samples, which
+// the ledger says.
 package png
 
 import (

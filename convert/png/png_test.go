@@ -109,7 +109,7 @@ func differ(a, b *image.Paletted) (rows []int) {
 	return rows
 }
 
-// What is where, and in which colour.
+// Boxes have their place, their width and the colour of their category.
 func TestBoxes(t *testing.T) {
 	m := decode(t, draw(t, shop("1.42.0", zstd).Source()))
 	green, blue := rgb(flame.CategoryHex("green")), rgb(flame.CategoryHex("blue"))
@@ -157,7 +157,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Who can't see the picture can read what it is.
+// The file describes the picture as text, for people who can't see it.
 func TestDescription(t *testing.T) {
 	file := draw(t, shop("1.42.0", zstd).Source())
 	for _, want := range []string{
@@ -179,7 +179,7 @@ func typefacesFor(t *testing.T) *typefaces {
 	return fonts
 }
 
-// What the fonts lack can still be read, and takes the room that it needs.
+// A letter that the fonts lack is drawn as its escape, and is measured as that.
 func TestMissingLetters(t *testing.T) {
 	fonts := typefacesFor(t)
 	for r, want := range map[rune]string{'a': "a", 'ß': "ß", 'Ж': "Ж", '…': "…", '函': `\u51fd`, '🐹': `\U0001f439`, '\n': `\u000a`, '\u202e': `\u202e`, 'ع': `\u0639`} {
@@ -212,7 +212,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// However many colours are asked for, the palette has room for their shades.
+// The palette has room for the shades of any number of colours.
 func TestPalette(t *testing.T) {
 	for _, n := range []int{1, 5, 60, 120, 250} {
 		var papers []paper

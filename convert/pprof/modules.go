@@ -213,7 +213,7 @@ func (m *modules) note(number int, frames []stream.Frame) {
 	}
 }
 
-// has returns what the mapping's locations have. What a profile said stays.
+// has returns which names the mapping's locations have. A profile's own statement stays.
 func (m *mapping) has() (names stream.MappingNames) {
 	if m.found.nameless || !m.found.used || m.names&stream.NamesFunctions != 0 {
 		return m.names

@@ -7,7 +7,7 @@
 // refer to are held in memory; of all tracks where samples are sums over them. The tables stand behind the samples, which the
 // format allows.
 //
-// What stands for what:
+// The stream's terms become pprof's:
 //
 //   - Sample types are samples/count and cpu/nanoseconds, as in Go's own CPU
 //     profiles, so that the two can be compared and merged. Types of which there is
@@ -28,11 +28,11 @@
 //   - Mappings have build ids. Those of profiles and of perf.data go out as they came,
 //     the addresses of others are made up (modules.go).
 //
-//   - What the only profile that is converted says of itself goes out as it came: time,
-//     period, types of values and their order, comments, samples that are zero, and no labels
-//     but its own. Names for the linker and numeric labels go out as they came from any profile.
+//   - A profile that is converted alone keeps what it says of itself: time, period, types of
+//     values and their order, comments, samples that are zero, and no labels but its own. Names
+//     for the linker and numeric labels go out as they came from any profile.
 //
-//   - What is missing from the recording stands in the comments.
+//   - Losses of the recording stand in the comments.
 //
 //   - Allocations add the sample types of Go's heap profiles: alloc_objects,
 //     alloc_space, inuse_objects and inuse_space. One file has them beside those of
@@ -46,8 +46,8 @@
 //   - Waits add the sample type wall/nanoseconds: time on the wall of goroutines
 //     that wait. It is 0 for samples of the CPU, whose values are 0 for waits.
 //
-// What is no sample, wait, measurement or allocation has no place here, and is in the
-// ledger.
+// Other rows than samples, waits, measurements and allocations have no place here;
+// the ledger counts them.
 package pprof
 
 import (
@@ -99,7 +99,7 @@ func New(w *pipeline.Writer, o Options) *Sink { return &Sink{pipe: w, options: o
 
 // Begin makes tables ready.
 func (s *Sink) Begin(t *stream.Tables) error {
-	// Where the sums of a stack are, and how it is encoded; the locations of a frame.
+	// For each stack: the index of its sums and its encoding. For each frame: its locations.
 	if err := t.Reserve(stream.RowBytes{Stack: 3 * 4, Frame: 1 + 4}.In(t)); err != nil {
 		return err
 	}

@@ -153,8 +153,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Whatever the sink is given, the totals of each process and track are those of
-// the rows.
+// The profile's totals of each process and track are those of the rows, for
+// every case.
 func TestTotals(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -329,8 +329,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// What is missing from the recording is in the comments, and what has no place
-// in the format in the ledger.
+// Losses of the recording are in the profile's comments, and rows that have no
+// place in the format are in the ledger.
 func TestLedger(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 0xab, Name: "shop"})

@@ -146,8 +146,8 @@ func (y *types) set(sum *totals.Total, measure stream.CounterID) {
 	}
 }
 
-// heapValues are those of heapTypes. What is in use is negative where more was freed than
-// allocated, in a part of a recording.
+// heapValues are those of heapTypes. Values in use are negative if more was freed than
+// allocated, as in a part of a recording.
 func heapValues(allocated, freed totals.Memory) []int64 {
 	return []int64{allocated.Objects, allocated.Bytes, allocated.Objects - freed.Objects, allocated.Bytes - freed.Bytes}
 }

@@ -5,11 +5,11 @@
 // on the left. All tracks of all processes are one graph, weighed by samples.
 // The colour is that of the category, or of the package if all functions are of
 // one category. Every box has its full name, its samples
-// and its share as a tooltip, where whoever shows the picture has such things.
+// and its share as a tooltip, in programs that show tooltips.
 //
-// What is not drawn: boxes narrower than half a pixel and rows below the 150th,
-// which the last line of the picture says; CPU time; everything but samples,
-// which the ledger says.
+// The picture leaves out boxes narrower than half a pixel and rows below the
+// 150th, which its last line says; CPU time; and everything but samples, which
+// the ledger says.
 package svg
 
 import (

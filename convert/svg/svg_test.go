@@ -100,7 +100,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// However many stacks there are, and however deep, the picture stays small.
+// The picture stays small with many stacks, and with deep ones.
 func TestSizeIsBounded(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := shop(b)

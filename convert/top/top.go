@@ -3,8 +3,8 @@
 // how long they took.
 //
 // Self is what something took by itself, total is that with all that it called;
-// of a function that calls itself every sample counts once. What is held does
-// not grow with the number of rows.
+// of a function that calls itself every sample counts once. Memory does not
+// grow with the number of rows.
 package top
 
 import (

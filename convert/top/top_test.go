@@ -78,8 +78,8 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
-// Whatever order the rows come in, the table is one. Every way takes every kind
-// of row.
+// The table is the same in whatever order the rows come. Every way of grouping
+// takes every kind of row.
 func TestOrder(t *testing.T) {
 	for _, by := range Ways() {
 		want := table(t, by, shop().Source())

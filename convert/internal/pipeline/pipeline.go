@@ -2,8 +2,8 @@
 // gzip member.
 //
 // Pieces are handed to [Writer.Write] as text, or to [Writer.Go] as a function that makes
-// text, and are written in that order. How the file is split for compression depends on
-// that order alone, so its bytes are the same for any number of cores.
+// text, and are written in that order. That order alone decides where the file is split
+// for compression, so its bytes are the same for any number of cores.
 package pipeline
 
 import (

@@ -43,8 +43,8 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// The viewer keeps numbers of categories in a byte. What is beyond is Other, or
-// the category itself.
+// The viewer keeps numbers of categories in a byte. Categories beyond that are
+// Other, and subcategories beyond it are the category itself.
 func TestManyCategories(t *testing.T) {
 	tables := new(stream.Tables)
 	for i := range 300 {

@@ -7,9 +7,9 @@ import (
 	"gprof/convert/internal/pipeline"
 )
 
-// Rows of one list are written in pieces. What depends on the order of rows,
-// the numbers of stacks and strings, is decided when a row comes; the rest of
-// the work is to write numbers and texts, and any core can do it.
+// Rows of one list are written in pieces. Only the numbers of stacks and
+// strings depend on the order of rows: they are decided when a row comes. The
+// rest of the work is to write numbers and texts, and any core can do it.
 
 const (
 	// handOver is the number of rows from which a piece is made on another core. Fewer cost as much
