@@ -61,7 +61,7 @@ func damagedCopy(t *testing.T, session string, at int) string {
 }
 
 // Dumps of one process from different times are one recording: each has what the
-// ring held then. What two of them have is read once.
+// ring held then. Chunks that two of them have are read once.
 func TestDumpsFromDifferentTimes(t *testing.T) {
 	session := t.TempDir()
 	w := newTape(t, session, fixtures.Options{Limit: 6 * rawformat.ChunkAlign})

@@ -15,7 +15,7 @@ var atDepth = recorder.NewEvent("at depth", recorder.WithStack())
 
 // A sample that is deeper than is recorded is on its goroutine's track: its outermost
 // frames are there, and (truncated) stands for those between. With room for them there
-// is no such frame. What only Go's own limits cut begins with that frame.
+// is no such frame. Stacks that only Go's own limits cut begin with that frame.
 func TestDeepStacks(t *testing.T) {
 	cut := recordDeep(t, 0)
 	if n := cut.tracks["gprof/ingest.sinks"]; n == 0 || len(cut.tracks) > 3 || cut.tracks["gprof/ingest.below"] > 0 {

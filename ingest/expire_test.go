@@ -71,7 +71,8 @@ func family(t *testing.T, o Options, inputs ...string) []byte {
 	return append([]byte(strings.Join(lines, "")), ledgerText(c.Tables, stream.ReasonExpired)...)
 }
 
-// What an exit record expires is not read: it does not matter that it is gone.
+// A process that an exit record expires is not read, so its missing files are
+// no loss.
 func TestExpiredIsNotRead(t *testing.T) {
 	ar, err := txtar.ParseFile("testdata/expire/boundary.txtar")
 	if err != nil {
@@ -104,7 +105,7 @@ func TestExpiredIsNotRead(t *testing.T) {
 	}
 }
 
-// Who lives does not expire, however long ago it was heard of.
+// A process that lives does not expire, however long ago it recorded anything.
 func TestTheLivingDoNotExpire(t *testing.T) {
 	ar, err := txtar.ParseFile("testdata/expire/unclean.txtar")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 var busy = recorder.NewEvent("busy")
 
-// What a marker's own goroutine did is told from what others did meanwhile in
-// the same function, in a recording of a real program.
+// A filter by a marker tells samples of its own goroutine from those of others
+// in the same function at the same time, in a recording of a real program.
 func TestDuringOwnGoroutine(t *testing.T) {
 	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 4 << 20, CounterHz: -1})
 	if err != nil {

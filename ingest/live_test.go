@@ -19,8 +19,8 @@ import (
 // step is the time between two events of a tape, in ns.
 const step = 1000
 
-// tape writes numbered events. What an event holds follows from its number, so
-// that an event which was never written can be told.
+// tape writes numbered events. An event's content follows from its number, so
+// that one which was never written can be told.
 type tape struct {
 	*fixtures.Recording
 	n uint64

@@ -52,7 +52,7 @@ func (s *search) tar(l location) error {
 func (s *search) tarStream(l location, r io.Reader) error {
 	files, err := archive.ReadTar(r, s.wanted())
 	if err == nil {
-		// Who writes the pipe must not die of our closing it.
+		// Closing the pipe early would kill the program that writes to it.
 		_, err = io.CopyN(io.Discard, r, archive.MaxSearch)
 		if err == io.EOF {
 			err = nil

@@ -9,7 +9,7 @@ import (
 	"gprof/ingest/pack"
 )
 
-// What of package pack a caller of [Found.Pack] needs.
+// Callers of [Found.Pack] need these of package pack.
 type (
 	PackOptions = pack.Options
 	PackSummary = pack.Summary

@@ -169,8 +169,8 @@ func TestProfilesBesideRecordings(t *testing.T) {
 	}
 }
 
-// What is intact of a profile that is cut is used, with a warning; what is none
-// is passed over, but for those that are asked for.
+// The intact part of a profile that is cut is used, with a warning. Files that
+// are no profile are passed over, unless they were named.
 func TestProfilesDamaged(t *testing.T) {
 	dir := t.TempDir()
 	whole := rawProfile(t, 0)

@@ -124,7 +124,7 @@ func TestSelectTime(t *testing.T) {
 	}
 }
 
-// What filters give does not depend on the order of the inputs, nor on the
+// The output of filters does not depend on the order of the inputs, nor on the
 // number of jobs.
 func TestFiltersOrderAndJobs(t *testing.T) {
 	inputs, _ := filepath.Glob(filepath.Join(chapters(t), "*"))

@@ -33,8 +33,8 @@ func snapshotOf(first, last uint64) []byte {
 	return data
 }
 
-// Snapshots of one flight recorder overlap. What several have is read from that
-// which began first, in whatever order they come, and the ledger tells.
+// Snapshots of one flight recorder overlap. Shared parts are read from the
+// snapshot that began first, in whatever order they come, and the ledger tells.
 func TestSnapshotsOverlap(t *testing.T) {
 	dir := t.TempDir()
 	var inputs []string

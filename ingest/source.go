@@ -81,8 +81,8 @@ func (f *Found) recorded(tables *stream.Tables, processes []*Process, inputs []d
 	return over.filter(decode.New(tables, inputs, o))
 }
 
-// current puts the processes on one time line and returns those that have not expired. What an exit
-// record expires is not read.
+// current puts the processes on one time line and returns those that have not expired. It does not
+// read processes that an exit record expires.
 func (e *expiry) current(all []*Process, ledger *stream.Ledger) []*Process {
 	e.byIndex(all)
 	a := align(slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return p.expired != "" }))

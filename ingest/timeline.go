@@ -94,7 +94,7 @@ func (t *timeline) known(monotonic uint64) (low, high int64, ok bool) {
 }
 
 // join takes the anchors of another process of the same boot, which begin no earlier, if both can
-// have read the same clocks: wherever both are known they agree on real time. Where they never
+// have read the same clocks: wherever both are known they agree on real time. If they never
 // overlap, real time may have advanced meanwhile, as while a machine is suspended.
 func (t *timeline) join(o *timeline) bool {
 	if o.first() > t.last() && o.stretches[0].offset < t.stretches[len(t.stretches)-1].offset-maxSkew {

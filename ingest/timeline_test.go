@@ -60,9 +60,9 @@ func (m machine) process(r *rand.Rand) (anchors []decode.Anchor) {
 	return anchors
 }
 
-// Whatever a machine went through, its map never falls; where real time was
-// never set back, each anchor comes out at its real time, and what lies between
-// two that agree, too.
+// A machine's map never falls, whatever happened to its clocks. If real time
+// was never set back, each anchor comes out at its real time, and so do times
+// between two that agree.
 func TestTimelineProperties(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -8,8 +8,8 @@ import (
 	"gprof/stream"
 )
 
-// What an archive calls its members must not play with a terminal, and the
-// ledger names an input without the directory that it lies in.
+// Names of an archive's members cannot control a terminal, and the ledger names
+// an input without its directory.
 func TestWarning(t *testing.T) {
 	w := Warning{path: "dumps/a.tar/\x1b[2J", label: "a.tar/\x1b[2J", err: archive.ErrLink}
 	if got, want := w.Error(), `"dumps/a.tar/\x1b[2J": is a link`; got != want {

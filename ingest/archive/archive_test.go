@@ -167,7 +167,8 @@ func same(a, b map[string]string) bool {
 
 var long = strings.Repeat("abcdefghi\n", 3000)
 
-// What is sound comes out, by any way; what is not is named and left out.
+// Sound members come out, whichever way the tar is read. Others are left out,
+// and named with the reason.
 func TestHostileTar(t *testing.T) {
 	a := makeTar(t,
 		tar.Header{Name: "./s/data-1", Linkname: "one"},

@@ -12,8 +12,8 @@ import (
 	"gprof/ingest/archive"
 )
 
-// What is wanted of a tar is read as files, in place. What is not, or leads out of
-// it, is not there.
+// The wanted members of a tar are read as files, in place. Others are not there,
+// nor are those whose names lead out of it.
 func ExampleOpenTar() {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)

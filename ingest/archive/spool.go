@@ -82,8 +82,8 @@ type noCloser struct{}
 
 func (noCloser) Close() error { return nil }
 
-// put copies at most size bytes of r and returns their place. What came before an error of r is
-// there.
+// put copies at most size bytes of r and returns their place. After an error of r, the bytes
+// before it are there.
 func (s *Spool) put(r io.Reader, size int64) (off, n int64, err error) {
 	f, off, err := s.reserve(size)
 	if err != nil {

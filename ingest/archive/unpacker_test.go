@@ -68,8 +68,8 @@ func TestUnpacker(t *testing.T) {
 	}
 }
 
-// What is unpacked at a time stays apart, and a stream that is closed twice gives its
-// memory to one other alone.
+// Streams that are unpacked at the same time stay apart. One that is closed twice
+// gives its memory back only once.
 func TestUnpackerApart(t *testing.T) {
 	var g Unpacker
 	var all sync.WaitGroup

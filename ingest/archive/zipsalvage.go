@@ -21,8 +21,8 @@ const (
 	noSize         = 1<<32 - 1 // the size is in the extra field
 )
 
-// salvager reads a zip without its directory, which is at the end, by the headers of members. What
-// only the directory tells, such as that a member is a link, is unknown.
+// salvager reads a zip without its directory, which is at the end, by the headers of members. It
+// misses what only the directory tells, such as that a member is a link.
 type salvager struct {
 	*zipScan
 	in *bufio.Reader

@@ -8,8 +8,8 @@
 // newer ones as far as they say the same things in the same way. Up to version 4 parts of a profile
 // are JSON within strings: [Profile.Unfold] takes them out first.
 //
-// A file of any size is read in little memory. What comes first in a file refers to what comes
-// last, so it is read three times:
+// A file of any size is read in little memory. The beginning of a file refers to its end, so
+// it is read three times:
 //
 //  1. to locate things (jsonfile.Index): on opening, and again on reading, since there may be
 //     thousands of files;
@@ -19,7 +19,7 @@
 //
 // The memory taken meanwhile counts against the limit of the Copy: see [stream.Claim].
 //
-// How things are represented:
+// The profile's parts become these events:
 //
 //   - Samples of one time and stack in a Gecko profile are one sample of that weight.
 //   - Weights in ms make Waits, weights in bytes make Allocations.

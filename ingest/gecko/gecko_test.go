@@ -146,7 +146,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// What is no profile is an error that says so.
+// A file that is no profile is refused, and the error says why.
 func TestForeign(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"meta":{}}`:                 "no version",

@@ -39,8 +39,8 @@ func crowds() map[string]string {
 	}
 }
 
-// What is known of a file while it is read counts against the ceiling: the run ends with
-// the size that it needs. When the file was read it counts no more.
+// The memory that reading a file takes counts against the ceiling: the run ends with the
+// size that it needs. After the file it counts no more.
 func TestHeldMemory(t *testing.T) {
 	for name, text := range crowds() {
 		t.Run(name, func(t *testing.T) {

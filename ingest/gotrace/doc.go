@@ -9,13 +9,13 @@
 // # What becomes of it
 //
 //   - CPU samples, if a CPU profile ran at the same time, are Samples.
-//   - What goroutines wait for (channels, locks, the network, sleep, a processor, a system call) is
+//   - Goroutines' waits (for channels, locks, the network, sleep, a processor, a system call) are
 //     Waits: by stack, with the reason as its innermost frame. Waits at one stack that end within
 //     10 ms are one row. A wait longer than a generation is split at its end; only the last part
 //     counts as a wait, so that both time and number are right.
 //   - System calls, the garbage collector's marking, sweeping and assists, stops of the world with
-//     their reasons, tasks, regions and logs are Markers. What began before the trace has only an
-//     end, what outlasts it only a beginning.
+//     their reasons, tasks, regions and logs are Markers. A marker that began before the trace has
+//     only an end, one that outlasts it only a beginning.
 //   - In each generation a marker "goroutines" says, for each root function, how many of them were
 //     created and ended, and how long all together were running, runnable, waiting, and in system
 //     calls.
@@ -37,8 +37,8 @@
 // # Snapshots
 //
 // Two snapshots of a flight recorder share what its ring held both times. Such a generation is read
-// from the file that begins first ([Overlap]), and the ledger counts it. What spans two files is
-// cut between them.
+// from the file that begins first ([Overlap]), and the ledger counts it. Waits and markers that
+// span two files are cut between them.
 //
 // # Damage
 //

@@ -22,8 +22,8 @@ type File struct {
 	instance uint64
 }
 
-// Open scans the heads of a file's batches, one for each 64 KiB. What open returns must be an
-// [io.ReaderAt] that tells its size. If the file can't be read to its end, the error is a
+// Open scans the heads of a file's batches, one for each 64 KiB. The result of open must be
+// an [io.ReaderAt] that tells its size. If the file can't be read to its end, the error is a
 // [*damage.Error] with the offset, and the File, if any, has what comes before.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r, closer, size, err := places(open)

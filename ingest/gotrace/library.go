@@ -9,8 +9,9 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// This file alone knows golang.org/x/exp/trace. What it returns are plain values:
-// the library panics on some damage, and only its own code may do so unheard.
+// This file alone knows golang.org/x/exp/trace. It returns plain values: the
+// library panics on some damage, and only panics of its own code may be recovered
+// from.
 
 // kind is the kind of an event.
 type kind uint8

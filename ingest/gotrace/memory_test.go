@@ -75,7 +75,7 @@ func TestGenerationsMemory(t *testing.T) {
 }
 
 // TestTooLarge has a generation that is larger than the memory that may be taken.
-// What is then said to be needed is enough, and not far more than that.
+// The error then says how much is needed, which is enough, and not far too much.
 func TestTooLarge(t *testing.T) {
 	d := draw(26)
 	d.experiments = batchSizes

@@ -109,7 +109,7 @@ func TestManyLanes(t *testing.T) {
 	}
 }
 
-// Whatever a chunk or a dictionary holds, it comes back.
+// Any bytes of a chunk or a dictionary come back as they were.
 func FuzzSplit(f *testing.F) {
 	for _, line := range lines {
 		f.Add(blockOf(f, line), false)

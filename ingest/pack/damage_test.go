@@ -96,8 +96,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// Whatever byte of an archive changes costs the file that it belongs to and no
-// other; an index costs none.
+// A changed byte costs at most the file that it belongs to; in an index it
+// costs none.
 func TestFlipEveryByte(t *testing.T) {
 	data, want := smallArchive(t)
 	costs := 0
@@ -174,8 +174,7 @@ func repair(data []byte) {
 	}
 }
 
-// What is packed of noise is noise: no file of a session may be such that it
-// cannot be packed.
+// Noise comes back as it was: a session can be packed with any files.
 func TestNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := make([]byte, 200_000)

@@ -84,8 +84,8 @@
 // plus 1, in form 0. The time of a sync block is the difference to the time
 // before, too.
 //
-// Of the forms 0 to 2 the base is subtracted, but from 0. What is left is stored
-// as planes: how many bytes each value takes, all their lowest bytes, the next
+// Of the forms 0 to 2 the base is subtracted, but from 0. The rest is stored as
+// planes: how many bytes each value takes, all their lowest bytes, the next
 // bytes of all that have one, and so on. Form 3 has 8 planes, form 4 one.
 //
 // # A live process
@@ -99,7 +99,7 @@
 //
 // # Damage
 //
-// Whatever is damaged costs its own section. Behind a header that is damaged a
+// Damage costs the section in which it is. Behind a header that is damaged a
 // reader searches for the next one that is not. Without its process section a
 // process' chunks can still be read. An archive that is cut anywhere gives what
 // lies before the cut, because sections say by themselves what they are.

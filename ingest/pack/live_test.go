@@ -15,7 +15,7 @@ import (
 	"gprof/rawformat"
 )
 
-// tape writes numbered markers. What else is in one follows from its number, so
+// tape writes numbered markers. A marker's content follows from its number, so
 // that one which was never written can be told.
 type tape struct {
 	*fixtures.Recording
@@ -82,9 +82,9 @@ func (w slowWriter) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// A session is packed while a writer goes on at full speed. What comes out was
-// written, everything that was committed at the moment of the snapshot and is
-// not overtaken by the ring is there, and nothing looks damaged.
+// A session is packed while a writer goes on at full speed. Only markers that
+// were written come out, and all that were committed at the moment of the
+// snapshot and not overtaken by the ring. Nothing looks damaged.
 func TestLiveSnapshot(t *testing.T) {
 	for _, wait := range []struct {
 		name string

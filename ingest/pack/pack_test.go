@@ -111,7 +111,7 @@ func files(t testing.TB, fsys fs.FS) map[string]string {
 	return all
 }
 
-// What is packed comes back bit for bit: read from the archive, unpacked, and
+// Packed files come back bit for bit: read from the archive, unpacked, and
 // packed again.
 func TestRoundTrip(t *testing.T) {
 	for _, name := range recordings(t) {
@@ -149,7 +149,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// What does not begin as an archive is none.
+// A file that does not begin as an archive is refused.
 func TestNoArchive(t *testing.T) {
 	for _, data := range []string{"", "g", "gprX", "gprC instead of an archive"} {
 		if _, err := pack.Open(strings.NewReader(data), int64(len(data))); !errors.Is(err, rawformat.ErrMagic) {

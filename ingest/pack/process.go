@@ -23,8 +23,8 @@ type Process struct {
 	Instance uint64
 	FS       fs.FS
 	Dir      string // path in FS
-	// Live says that a recorder may be writing there. What is packed then is the state of one
-	// moment, as far as it is not reused.
+	// Live says that a recorder may be writing there. The archive then has the state of one
+	// moment, but for chunks that were used again meanwhile.
 	Live bool
 	// Snapshot says that a recorder was writing when the files were copied; they are at rest now.
 	Snapshot bool

@@ -79,7 +79,7 @@ func (e *entry) restore(b []byte) []byte {
 	payload := b[rawformat.HeadSize : rawformat.HeadSize+h.Capacity]
 	clear(payload[offset:])
 	if !sealed {
-		// What was sealed since may be sealed over more than was there.
+		// Seals since then may cover data that is cleared here.
 		full := int(offset) / rawformat.PageSize
 		clear(b[min(rawformat.HeaderSize+8*full, rawformat.HeadSize):rawformat.HeadSize])
 	}

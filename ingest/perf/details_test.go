@@ -54,8 +54,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Where a stack was copied to be followed later, there is at least where the user's code
-// was when it called the kernel; the ledger tells of the rest, and of what else has no place.
+// A sample whose stack was copied to be followed later has at least the address at which the
+// user's code called the kernel. The ledger tells of the rest, and of other fields that have
+// no place.
 func TestDetails(t *testing.T) {
 	const sample = 1 | 1<<1 | 1<<2 | 1<<5 | 1<<6 | 1<<10 | 1<<11 | 1<<12 | 1<<13 // ip, tid, time, chain, id, raw, branches, registers, stack
 	const amd64 = 0xff0fff

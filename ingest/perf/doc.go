@@ -2,7 +2,7 @@
 // it.
 //
 // A file covers many processes: those that perf met, each from its fork or exec on. Each thread is
-// a track; the main thread's is the main one. What becomes of the records:
+// a track; the main thread's is the main one. The records become events:
 //
 //   - Samples of a clock (cpu-clock, task-clock), or else of CPU cycles, become samples. The period
 //     of clock samples is CPU time.
@@ -42,6 +42,6 @@
 // perf counts from the boot. Only with -k CLOCK_MONOTONIC (or another clock) does a file have the
 // real time as well; otherwise its clock is unrelated to any other.
 //
-// Input is not trusted: each length is checked before it is used. What can't be read is a
-// [damage.Error] with its offset, or a ledger line; what comes before is read.
+// Input is not trusted: each length is checked before it is used. Unreadable input is a
+// [damage.Error] with its offset, or a ledger line; all before it is read.
 package perf

@@ -11,7 +11,8 @@ import (
 	"gprof/stream"
 )
 
-// What perf script prints is read as events, and written here as folded stacks.
+// The output of perf script is read as events, and written here as folded
+// stacks.
 func ExampleOpenScript() {
 	text := `shop 7/8 100.000001:     250000 cpu-clock:
 	          401010 main.work+0x10 (/srv/shop)

@@ -150,8 +150,8 @@ func TestOpenWaits(t *testing.T) {
 	}
 }
 
-// What a thread did when it was none any more its process did; of what nobody tells whose
-// it was, it is told how much that is.
+// Samples of a thread that has ended are its process's. Samples of no known process are
+// counted.
 func TestEndedThreads(t *testing.T) {
 	const nobody = 1<<32 - 1
 	all := append(records(), sampled(clockID, shell, nobody, 9980, 500, 0x1010), sampled(clockID, nobody, nobody, 9990, 500, 0x1010))
@@ -163,7 +163,7 @@ func TestEndedThreads(t *testing.T) {
 	}
 }
 
-// However perf writes, the same comes of it.
+// The same rows come of a file, of a pipe, and of either compressed.
 func TestWays(t *testing.T) {
 	all := records()
 	rows := func(data []byte) string {
@@ -189,8 +189,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// What is compressed and intact is read, whatever stands behind it: the head of a
-// record that was cut, or words of perf record that went the same way as its data.
+// Compressed data is read up to where it is damaged, as by a record that was cut,
+// or by messages of perf record that went into the same pipe.
 func TestPackedAndTorn(t *testing.T) {
 	whole, err := open(piped(packed(records()...)...))
 	want := strings.Count(text(t, whole, err), "weight 1")
@@ -250,7 +250,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What a process made as it ran, in memory of no file, is asked for by process and address.
+// Code that a process generated, in memory of no file, is looked up by process and address.
 func TestMadeCode(t *testing.T) {
 	all := append(records(), mapped(shell, 0, 0x5000, 0x1000, 0x5000, 0, "//anon"), mapped(program, 3500, 0x5000, 0x1000, 0x5000, 0, "//anon"),
 		sampled(clockID, shell, shell, 1500, 500, markUser, 0x5010, 0x5020), sampled(clockID, program, program, 4000, 500, 0x5010), sampled(clockID, shell, shell, 1600, 500, 0x9000))
@@ -301,7 +301,7 @@ func TestKernelModules(t *testing.T) {
 	}
 }
 
-// What has no place is counted; what perf only needs for itself is not.
+// Records that have no place are counted, but not those that perf only needs for itself.
 func TestSkipped(t *testing.T) {
 	all := append(records(), record(11, 0, wire(nil).u64(0, 0, 0)), record(12, 0, wire(nil).u64(0)), record(17, 0, wire(nil).u64(0, 0)),
 		record(76, 0, wire(nil).u64(0)), record(201, 0, nil), record(1<<20, 0, nil), record(1<<21, 0, nil))
@@ -402,7 +402,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// Where processes are not told, each thread is one, and Lacks says so.
+// If a script names no processes, each thread is one, and Lacks says so.
 func TestScriptOfThreads(t *testing.T) {
 	f, err := perf.OpenScript(opener([]byte("sh 10 0.000005: cycles: \n\t1010 run+0x0 (/bin/sh)\n\nsh 11 0.000006: cycles: \n\t1010 run+0x0 (/bin/sh)\n\nodd line\n")))
 	if err != nil {

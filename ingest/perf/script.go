@@ -271,7 +271,7 @@ func trimEnd(line []byte) []byte {
 	return line[:n]
 }
 
-// readLong reads the rest of a line. What exceeds maxLine is cut off.
+// readLong reads the rest of a line. It cuts off all beyond maxLine.
 func (l *lines) readLong(begin []byte) ([]byte, error) {
 	l.long = append(l.long[:0], begin...)
 	for {

@@ -2,7 +2,7 @@
 // Go's runtime/pprof and of tools for other languages, as events.
 //
 // A file is one process: nothing in it says more. Its program is that of the first mapping, its
-// time that of the profile. What becomes of the values:
+// time that of the profile. The values become events by their type:
 //
 //   - samples/count and cpu, a time, become samples: a row for each stack and label set, whose
 //     weight is the count. If only the time is there, the period tells the count.
@@ -32,9 +32,9 @@
 //
 //  1. On opening, a file is read for its header and digest (scan.go), its tables (tables.go), and
 //     the positions of its samples.
-//  2. What the samples refer to is put into a pool that all files share (translation.go). A sample
-//     is stored as some bytes (samples.go): the pool has the outer part of its stack, the bytes the
-//     rest.
+//  2. Its functions, locations and labels are put into a pool that all files share
+//     (translation.go). A sample is stored as some bytes (samples.go): the pool has the outer part
+//     of its stack, the bytes the rest.
 //  3. On its turn the stored samples become rows (samples.go), and what is in the pool becomes rows
 //     of the tables, once for all files (code.go).
 //

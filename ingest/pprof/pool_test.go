@@ -92,7 +92,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// What profiles of one program have in common is there once, wherever it was loaded.
+// Profiles of one program share their texts, modules and sites in the pool, wherever it
+// was loaded.
 func TestPoolIsShared(t *testing.T) {
 	files := alike(t, 8)
 	var one, all Pool
@@ -110,8 +111,8 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
-// What tells sites apart counts, whatever hints say: programs of one name have other
-// functions at the same place.
+// Sites that differ stay apart, even if hints say that they are one: programs of one
+// name may have other functions at the same place.
 func TestPoolTellsSitesApart(t *testing.T) {
 	type code struct {
 		program     string
@@ -240,7 +241,8 @@ func siteIn(t *testing.T, p *Pool, data []byte) siteID {
 	return site
 }
 
-// Who makes files up can make hints collide, and no more.
+// Files that are made up can make hints collide, but no hint is then wrong, and their
+// table does not grow.
 func TestHints(t *testing.T) {
 	var h hints
 	for i := range uint32(1000) {

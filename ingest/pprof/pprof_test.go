@@ -188,9 +188,9 @@ func tops(p *profile.Profile) []string {
 	return lines
 }
 
-// What runtime/pprof wrote is the same after a way through here: the totals of
-// every type of value and of every function, lines, and what a difference by
-// pprof itself says.
+// A profile of runtime/pprof is the same after it was read and written: totals
+// of every type of value and of every function, lines, and pprof's own
+// difference.
 func TestRealProfiles(t *testing.T) {
 	for name, data := range real() {
 		t.Run(name, func(t *testing.T) {
@@ -363,7 +363,7 @@ func TestTimeAlone(t *testing.T) {
 	}
 }
 
-// What no library would write.
+// Profiles that no library would write are errors that say where, or ledger lines.
 func TestBroken(t *testing.T) {
 	whole := encode(t, odd())
 	for name, c := range map[string]struct {

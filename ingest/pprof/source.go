@@ -43,7 +43,7 @@ func (s *source) Progress() (done, total int64) {
 	return 0, total
 }
 
-// Next implements [stream.Source]. What can't be read is a ledger line.
+// Next implements [stream.Source]. Damage is a ledger line.
 func (s *source) Next(b *stream.Batch) error {
 	if !s.begun && !s.ended {
 		s.begin()

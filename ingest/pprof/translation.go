@@ -221,8 +221,8 @@ type guess struct {
 
 // prefetch looks up what the pool mostly has already before samples ask for it one by one. The
 // cache misses of many lookups overlap: 11 % less time for a thousand files. A guessed site is
-// compared with the file's text, so nothing is hashed. What is not found, or is odd, is left to
-// site.
+// compared with the file's text, so nothing is hashed. Locations that are not found, or odd,
+// are left to site.
 func (t *translation) prefetch() {
 	var guesses [ahead]guess
 	all := t.from.locations.rows

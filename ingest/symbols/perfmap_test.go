@@ -17,7 +17,7 @@ nonsense
 0x3f20 0x10 py::new:/srv/w.py
 `
 
-// What a process made as it ran is named by its own list alone, by addresses.
+// Generated code is named by the list of its own process alone, by address.
 func TestPerfMap(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"perf-4711.map", "perf-x.map", "perf-47.map.old"} {

@@ -78,7 +78,7 @@ func compile(t *testing.T, flags ...string) string {
 	return exe
 }
 
-// What the tables of the file say is what the runtime says, for every place of
+// The file's tables give the names that the runtime gives, for every place of
 // every stack, also in stripped programs.
 func TestLookupAgreesWithRuntime(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": nil, "stripped": {"-ldflags=-s -w"}} {

@@ -15,8 +15,8 @@ import (
 
 const tick = time.Second
 
-// What makes no progress for a whole tick is given up, after one tick at the
-// earliest and two at the latest.
+// Work that makes no progress for a whole tick is given up, after one tick at
+// the earliest and two at the latest.
 func TestGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(tick)

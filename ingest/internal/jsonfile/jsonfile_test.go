@@ -12,7 +12,8 @@ import (
 	"gprof/ingest/internal/damage"
 )
 
-// What Index keeps is bounded, whatever it is made of; what stands before the bound is there.
+// Index keeps no more than its bound, of members, objects, elements or texts. The part before
+// the bound is there.
 func TestTooMany(t *testing.T) {
 	const n = 1000
 	for what, text := range map[string]string{
