@@ -6,7 +6,7 @@
 //	go -C bench test -bench . -count 10 | tee new.txt
 //	go -C bench tool benchstat -col /what new.txt
 //
-// Where a machine is shared, CPU time is what counts: metrics named cpu. Package
+// On a shared machine only CPU time counts: metrics named cpu. Package
 // fixtures/corpus makes the recordings, and bench/makecorpus writes them to look at
 // with other tools.
 package bench

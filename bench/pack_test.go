@@ -35,8 +35,8 @@ func packSession(b *testing.B, session string, events int) []byte {
 	return out.Bytes()
 }
 
-// How small a packed recording is, and how long that takes, beside what of it
-// is no packing: reading the files, and taking them apart again.
+// BenchmarkPack measures the size of a packed recording and the time to pack
+// it, beside unpacking and just reading it.
 //
 // go test ./bench -bench Pack -count 10 | go tool benchstat -col /what -
 func BenchmarkPack(b *testing.B) {

@@ -94,8 +94,8 @@ func (s *Stacks) Lost() uint64 {
 	return n
 }
 
-// IsCut reports whether the file was cut short by another process. What is written from then
-// on does not survive this process.
+// IsCut reports whether the file was cut short by another process. Samples that are written
+// from then on do not survive this process.
 func (s *Stacks) IsCut() bool { return s.mem.Lost() > 0 }
 
 // Close removes the ring, which should be drained. Nobody may write it any more.
@@ -118,9 +118,9 @@ func StacksDrained(fsys fs.FS, name string) bool {
 	return err == nil && h.Head == h.Tail
 }
 
-// ring is a stack ring that was read. What a killed process left in its stack rings is read
-// as chunks that it would have written: one for each ring, after all others, with the
-// stacks as pcs. They are in memory, and not sealed.
+// ring is a stack ring that was read. The stack rings of a killed process are read as the
+// chunks that it would have written: one for each ring, after all others, with the stacks
+// as pcs. They are in memory, and not sealed.
 type ring struct {
 	name   string
 	header rawformat.StacksHeader

@@ -14,7 +14,7 @@ import (
 // Clock places a process on the time line of a run. It is a value, for concurrent use. The zero
 // Clock takes monotonic time for time since the epoch.
 //
-// Most clocks are one offset, so At is one addition. Where the machine was suspended, restored or
+// Most clocks are one offset, so At is one addition. If the machine was suspended, restored or
 // had its time set, the clock has pieces. At never falls while monotonic time rises.
 type Clock struct {
 	offset int64

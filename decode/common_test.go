@@ -20,8 +20,8 @@ func (s *stacksOf) Begin(t *stream.Tables) error {
 	return s.Sink.Begin(t)
 }
 
-// What dictionaries have in common the tables hold once, in whichever order each
-// defines it: Copy finds nothing that it would have to make one.
+// The tables hold stacks that several dictionaries define once, in whichever
+// order each defines them: Copy finds no two that are equal.
 func TestStacksInCommon(t *testing.T) {
 	dir := t.TempDir()
 	c, err := corpus.Write(dir, corpus.Options{Processes: 8, Samples: 8000, Stacks: 1000, Threads: 4, Writers: 1})

@@ -282,7 +282,7 @@ func (e *event) show() {
 	}
 }
 
-// opaqueField stands for a field without a definition. What it reveals is unknown, so it is secret.
+// opaqueField stands for a field without a definition. It may reveal anything, so it is secret.
 func opaqueField(position int, t stream.Type) stream.EventField {
 	f := stream.EventField{Name: "arg" + strconv.Itoa(position), Type: t, Format: stream.FormatInteger, Privacy: stream.PrivacySecret}
 	switch t {

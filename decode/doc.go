@@ -16,12 +16,12 @@
 // decoded independently, so one huge process keeps all of them busy, too. To prepare a process is
 // to load its dictionaries, which takes no lock, and to link them to the tables of the run, in the
 // order of the inputs. A worker has all ids it needs in arrays; it locks the tables only for what
-// it meets for the first time. What is not linked yet, or decoded already, is not in memory: a
-// thousand processes take no more than a few.
+// it meets for the first time. Processes that are not linked yet, or decoded already, are not in
+// memory: a thousand processes take no more than a few.
 //
 // Processes share modules and the functions at their addresses. If one was killed before it wrote
-// its symbols, those of another serve. Which definition counts depends on the order of the inputs
-// only.
+// its symbols, those of another serve. The order of the inputs alone decides which definition
+// counts.
 //
 // # Tracks
 //

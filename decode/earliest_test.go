@@ -7,9 +7,9 @@ import (
 	"gprof/rawformat"
 )
 
-// What a ring has given up is told by its range start. The earliest time is then that at
-// which the chunk was begun that is the oldest by its place in the range: not one
-// that the range start has passed, nor the first in the list.
+// A ring that has given up chunks says so by its range start. The earliest time is then
+// the beginning of the oldest chunk by its place in the range: not one that the range
+// start has passed, nor the first in the list.
 func TestEarliest(t *testing.T) {
 	image := func(base, opened uint64) *chunks.Image {
 		return &chunks.Image{Header: rawformat.Header{RangeStart: base, Open: rawformat.Anchor{Monotonic: opened}}}

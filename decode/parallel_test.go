@@ -84,7 +84,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// Whoever stops early leaves no goroutine behind.
+// A source that is closed early leaves no goroutine behind.
 func TestCloseEarly(t *testing.T) {
 	before := runtime.NumGoroutine()
 	dir := crowd(t)

@@ -17,8 +17,8 @@ import (
 
 var timed = recorder.NewEvent1("timed", recorder.Int64("before"))
 
-// What a recorder stamps with the processor's counter is read as the monotonic
-// time at which it was, give or take 100 ns.
+// Markers that were stamped with the processor's counter are read with their
+// monotonic time, give or take 100 ns.
 func TestRecordedTicks(t *testing.T) {
 	const slack = 100
 	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 2 << 20})

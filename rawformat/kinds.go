@@ -157,7 +157,7 @@ var Kinds = [256]Spec{
 	// The cost of the recorder's housekeeping since the previous block, in ns: upkeep of
 	// the ring, counters, and taking that number of samples.
 	KindOverhead: {"overhead", 0, InChunk, []Field{{"time", Time}, {"lock", Uint}, {"clean", Uint}, {"counters", Uint}, {"threads", Uint}, {"samples", Uint}}},
-	// How long work had waited when the thread got to it, in ns.
+	// The time that work had waited when the thread got to it, in ns.
 	KindDelay:       {"delay", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"delay", Uint}}},
 	KindTrackStart:  {"track-start", 0, InChunk, []Field{{"time", Time}, {"track", Uint}}},
 	KindTrackEnd:    {"track-end", 0, InChunk, []Field{{"time", Time}, {"track", Uint}}},

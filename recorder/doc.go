@@ -54,8 +54,8 @@
 // thread, goroutine, labels and stack into a ring of the thread's own, in a mapped file, so
 // samples survive kill -9 as markers do. The program may start CPU profiles and be notified of
 // all signals as it likes. The handler depends on where things lie in Go's runtime; the
-// recorder finds that out at the start and tests it. Where a test fails, and on other systems,
-// no samples are taken, and meta says why. See [CPUMode].
+// recorder finds that out at the start and tests it. If a test fails, and on other systems, no
+// samples are taken, and meta says why. See [CPUMode].
 //
 // An idle thread gets no signals. Its CPU clock, read at most once a second, shows that it was
 // idle. The recording then repeats its last sample, with no CPU time and weight 0, at the
@@ -100,9 +100,9 @@
 // at 10 Hz, and allocates nothing; some ten files are kept open for it.
 //
 // Cycles of the garbage collector are intervals named GC. The time when a cycle ended, and how
-// long the world was stopped, are exact; its length is a lower bound. How long goroutines
-// waited for a processor, as the 99th percentile between two readings, is also what Gecko
-// calls event delay.
+// long the world was stopped, are exact; its length is a lower bound. The time that goroutines
+// waited for a processor, as the 99th percentile between two readings, is also Gecko's event
+// delay.
 //
 // Once a second the recorder writes its own cost: time for the upkeep of the ring, for counters
 // and for samples, and the number of samples. That is profilerOverhead in a profile for
@@ -178,7 +178,7 @@
 // runtime does not interrupt, so a plain store is enough to own the writer. Time is the
 // processor's counter if the kernel's own clock is based on it. The recorder tests each of
 // these tricks at the start; where one fails, it uses something portable instead, and meta says
-// so. Where processors have no writers, all writers are shared: a goroutine picks one by the
+// so. If processors have no writers, all writers are shared: a goroutine picks one by the
 // address of its stack and locks it with one exchange; if it is taken, the goroutine tries the
 // next. With the build tag gprof_portable the recorder uses nothing but what Go promises.
 //

@@ -294,8 +294,8 @@ func TestDrops(t *testing.T) {
 
 var deepEvent = NewEvent2("deep", Int("depth"), Uint("more"))
 
-// Where the counter is not read, assembly calls Go code for the time. The stack, on which the
-// values of the marker lie, may have to grow for that, because goroutines begin with a small one.
+// If the counter is not read, assembly calls Go code for the time. The stack, on which the values
+// of the marker lie, may have to grow for that, because goroutines begin with a small one.
 func TestUncounted(t *testing.T) {
 	const depths = 400
 	r := beginInternal(t, Options{Limit: 4 << 20})

@@ -22,7 +22,7 @@ import (
 	"gprof/recorder"
 )
 
-// What the load does at least.
+// The load does at least this much.
 const (
 	loadDisk = 8 << 20
 	loadNet  = 4 << 20

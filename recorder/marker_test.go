@@ -245,7 +245,7 @@ func TestIntervalShapes(t *testing.T) {
 }
 
 // A marker carries its goroutine, whichever path it takes and whichever goroutine used the
-// writer before. Where the number can't be found, no marker does, and meta says so.
+// writer before. If the number can't be found, no marker does, and meta says so.
 func TestMarkersTellGoroutine(t *testing.T) {
 	const goroutines, rounds = 20, 200
 	_, work := recorder.NewTrack(t.Context(), "goroutine test")

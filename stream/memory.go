@@ -68,7 +68,7 @@ func (t *Tables) sharedBudget() *budget {
 }
 
 // Claim is memory that a Source takes beside the tables, for the definitions that it is
-// about to load and those that it has loaded. Whoever has locked the tables sets it
+// about to load and those that it has loaded. The holder of the tables' lock sets it
 // before the memory is taken, and then asks whether the tables are [Tables.Full]. The
 // zero Claim claims nothing.
 type Claim struct {

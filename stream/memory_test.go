@@ -47,7 +47,7 @@ func frame(t *stream.Tables, name string) stream.FrameID {
 	return t.Frames.Intern(stream.Frame{Function: t.Strings.Intern(name)})
 }
 
-// Whichever table grows, Copy ends before the ceiling is reached, and asks for one that
+// Copy ends before the ceiling is reached, whichever table grows, and asks for one that
 // is enough.
 func TestCopyMemory(t *testing.T) {
 	for name, grow := range map[string]func(*stream.Tables, int64) stream.StackID{

@@ -20,7 +20,7 @@ const (
 	minAhead, maxAhead = 4 << 10, 128 << 10
 )
 
-// room is what still fits into a block or a segment. Where a block or a segment ends
+// room is what still fits into a block or a segment. The end of a block or a segment
 // depends on its rows alone.
 type room struct {
 	rows, bytes int
@@ -208,7 +208,7 @@ func (m *runMerger) gather(out *Batch) {
 }
 
 // shortStretch is the length from which on moving columns costs less than moving row by
-// row. Where samples of several writers alternate, stretches are shorter.
+// row. If samples of several writers alternate, stretches are shorter.
 const shortStretch = 8
 
 // appendSamples is AppendRows for a short stretch of samples; owners says whether any row

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// How a process is called is one rule, which all outputs, names of files and
-// --process follow: by its service, else its program, then its host, its true pid,
-// and the beginning of its instance. Each is there only where it is needed to tell
-// processes of a run apart; people read the host anyway.
+// All outputs, names of files and --process name a process by one rule: by its
+// service, else its program, then its host, its true pid, and the beginning of its
+// instance. Each is there only where it is needed to tell processes of a run
+// apart; people read the host anyway.
 
 // Naming is what the name of a process has besides its service and pid.
 type Naming struct {

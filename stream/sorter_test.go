@@ -114,8 +114,8 @@ func TestRunsOfWriters(t *testing.T) {
 	}
 }
 
-// However many runs there are, each row is written again only once for each level of
-// merging.
+// Each row is written again only once for each level of merging, even with many
+// runs.
 func TestNarrow(t *testing.T) {
 	const runs, size = 128, 20
 	s := newSorter(1, t.TempDir()) // two runs may be open

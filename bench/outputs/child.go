@@ -51,8 +51,8 @@ func runChild(name, session string) error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// peak is the most that the process had in memory. Who waits for a process is
-// told of more: of the memory of the one that it was forked from.
+// peak is the most that the process had in memory. The figure that wait4 gives
+// includes the memory of the process that it was forked from.
 func peak() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {

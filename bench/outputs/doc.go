@@ -8,8 +8,8 @@
 // of some runs counts, because other programs only make a run slower. CPU is
 // that of the program itself: what the system does for it is not in it, but is
 // printed beside it. "Output" is what a line takes more than the line that
-// decodes, sorts and writes nothing. What was asked of a line stands beside what
-// it reached: where it says 1/8 it takes an eighth of what the other takes.
+// decodes, sorts and writes nothing. Each line's goal stands beside its result:
+// 1/8 means an eighth of the other's cost.
 //
 // The libraries get the same sorted rows, as a [stream.Sink] that does what one
 // does with them: it puts together the value that the library is to write, of

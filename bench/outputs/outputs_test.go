@@ -56,8 +56,8 @@ var peers = map[string]map[string]func(io.Writer) stream.Sink{
 	},
 }
 
-// What is compared is the same profile: the libraries write the threads that our
-// own writer writes.
+// The comparison is of equal profiles: the libraries write the same threads as
+// our own writer.
 func TestSameProfile(t *testing.T) {
 	session := recorded(t)
 	for format, all := range peers {

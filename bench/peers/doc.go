@@ -3,8 +3,8 @@
 //
 //	go -C bench/peers run .
 //
-// What counts is CPU time of the whole process, the housekeeper's too: other
-// programs on the machine don't change it much. All lines take turns in short rounds
+// It measures CPU time of the whole process, the housekeeper's too, because other
+// programs on the machine don't change that much. All lines take turns in short rounds
 // of one process, of which measure.go says which count; each line's figure, be it ours
 // or a peer's, is the lower quartile of its rounds. So a ratio of two lines is a figure;
 // a time alone is the machine's.

@@ -29,16 +29,16 @@ type cost struct {
 	Allocs float64
 }
 
-// A round counts if its goroutines ran at the same time on as many processors as
-// there are for them: what they do to each other shows only then, and it was not
-// interrupted. Nor may a hypervisor have taken a processor away meanwhile, which is
-// given back with the caches of somebody else. Rounds are long enough for garbage
-// collections of what allocates, and short enough for some to count on a busy machine.
+// A round counts if nothing interrupted it and its goroutines ran at the same time, on
+// as many processors as there are for them: only then do they contend. Nor may a
+// hypervisor have taken a processor away meanwhile, since it comes back with cold
+// caches. Rounds are long enough for garbage collections in lines that allocate, and
+// short enough for some to count on a busy machine.
 //
-// The figure is the lower quartile of those that count. Whoever shares the processor's
-// core, its caches and its clock rate makes rounds dearer, never cheaper, and now one
-// line's and now another's; the median is as much theirs as ours. It is the same for
-// all lines, those of the peers, too.
+// The figure is the lower quartile of the rounds that count, for our lines and the
+// peers'. Other users of the core, its caches and its clock rate make rounds dearer,
+// never cheaper, now for one line and now for another, so a median would measure them
+// as well.
 const (
 	roundTime = 5 * time.Millisecond
 	enough    = 60 // rounds that count
@@ -109,9 +109,9 @@ func (l line) calibrate() int {
 	}
 }
 
-// least is the CPU time of the cheapest of some rounds. Whatever else the process does
-// meanwhile makes a round longer: one that is taken for long enough by mistake is
-// nothing but goroutines that start and end.
+// least is the CPU time of the cheapest of some rounds. Other work of the process
+// makes a round longer. One that is taken for long enough because of that measures
+// only goroutines that start and end.
 func (l line) least(n int) time.Duration {
 	least, _ := l.round(n)
 	for range 3 {

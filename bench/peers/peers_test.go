@@ -32,7 +32,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What a line takes is what it costs each of its goroutines.
+// A line's cost is that of one goroutine, in CPU time and allocations.
 func TestMeasure(t *testing.T) {
 	work := func(n int) {
 		for start := cpuTime(); cpuTime()-start < time.Duration(n)*10*time.Microsecond; {

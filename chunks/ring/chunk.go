@@ -107,8 +107,8 @@ func (c *Chunk) committed() (rawformat.Commit, error) {
 }
 
 // LostBytes is the number of bytes that are gone because another process has cut the
-// file short, as far as the loss was noticed by touching them. What is written there
-// from then on does not survive this process. Any goroutine may call it.
+// file short, as far as the loss was noticed by touching them. Bytes that are
+// written there from then on do not survive this process. Any goroutine may call it.
 func (c *Chunk) LostBytes() int { return c.mapping.Lost() }
 
 // RangeStart is the index of payload byte 0.

@@ -26,8 +26,8 @@ func hostilePage(words ...uint64) []byte {
 	return b
 }
 
-// Whatever a control page holds, a tool reads it or says why not, a process joins or says
-// why not, sums are plausible, and choosing comes to an end.
+// With any bytes in a control page, a tool reads it or says why not, a process joins or
+// says why not, sums are plausible, and choosing comes to an end.
 func FuzzControl(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(hostilePage())

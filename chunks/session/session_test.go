@@ -385,7 +385,7 @@ func testEight(t *testing.T, root string, by ...string) {
 	watch(func(s *session.Status) bool {
 		return count(s, rawformat.SlotCrashed) == 2 && members[6].slot(t, root).End > before+limit
 	})
-	// What one that ends leaves is the first that goes while others need room.
+	// Files of a process that has ended go first when others need room.
 	generation := commandStop(t, root)
 	watch(func(s *session.Status) bool { return obeyed(s, generation) == processes-2 })
 	for i, m := range members {

@@ -7,7 +7,7 @@ import (
 	"gprof/rawformat"
 )
 
-// However many processes grow at once, the session never holds more than its limit, and a
+// The session never holds more than its limit, even if many processes grow at once, and a
 // process that was refused holds what it held before.
 func TestSlotGrow(t *testing.T) {
 	const processes, limit = 8, 50 * testFile

@@ -139,8 +139,8 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	// What came from an input that is gone goes, and is again in others, as far as
-	// they have it.
+	// Rows of an input that is gone go, too, and come again from other inputs that
+	// have them.
 	l.check(os.Remove(filepath.Join(in, "1.gprof")))
 	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", out)
 	convertIn(t, filepath.Join(in, "0.gprof"), filepath.Join(in, "2.gprof"), filepath.Join(in, "3.gprof"), "-q", "-o", "parquet="+filepath.Join(rest, "all"))

@@ -151,7 +151,7 @@ func tree(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// What waits for somebody else can be interrupted, too.
+// A command that waits for its reader can be interrupted, too.
 func TestInterruptBlocked(t *testing.T) {
 	session := largeSession(t)
 	r, w, err := os.Pipe() // nobody reads
@@ -216,7 +216,7 @@ func TestInterruptIgnored(t *testing.T) {
 	}
 }
 
-// Who stops reading, as head does, is no error; who has no room for it is.
+// Help that nobody reads, as behind head, ends the command without a word.
 func TestHelpIsUnread(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -277,7 +277,7 @@ func TestInterruptBatch(t *testing.T) {
 	}
 }
 
-// What is unpacked is there as a whole, or not at all.
+// An interrupted unpack leaves the whole session, or nothing.
 func TestInterruptUnpack(t *testing.T) {
 	dir := t.TempDir()
 	packed, out := filepath.Join(dir, "shop.gprof"), filepath.Join(dir, "shop")

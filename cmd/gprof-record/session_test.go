@@ -262,7 +262,7 @@ func TestSessionWithoutPage(t *testing.T) {
 	}
 }
 
-// How a command ended is recorded with the position of its recording parent at that time.
+// The record of a command's exit has the position of its recording parent at that time.
 func TestRunTellsTheParentsIndex(t *testing.T) {
 	dir := t.TempDir()
 	service(t, dir)

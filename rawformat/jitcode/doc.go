@@ -6,6 +6,6 @@
 //   - jit-PID.dump, called jitdump, is binary records: code that was made and moved, with source lines
 //     (node --perf-prof). See jitdump-specification.txt of perf.
 //
-// Where functions overlap the one that was listed later counts: memory is used again. A list is not
-// trusted: what can't be read of it is skipped, and all of it has a bound.
+// If functions overlap, the one that was listed later counts, because memory is used again. A list
+// is not trusted: lines that can't be read are skipped, and all of it has a bound.
 package jitcode

@@ -7,7 +7,7 @@ import (
 	"gprof/rawformat/perfevent"
 )
 
-// Which fields a sample has depends on how its event was opened.
+// The layout of a sample depends on how its event was opened.
 func ExampleLayout_ParseSample() {
 	layout := perfevent.Layout{Sample: perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime}
 	body := binary.LittleEndian.AppendUint64(nil, 0x401000) // where the thread was

@@ -51,7 +51,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// What stands behind the call chain is told as far as it is there.
+// The fields behind the call chain are read as far as they are there.
 func TestUserParts(t *testing.T) {
 	l := perfevent.Layout{Sample: perfevent.SampleRaw | perfevent.SampleBranches | perfevent.SampleUserRegs | perfevent.SampleUserStack, Branches: 1<<17 | 1<<19, UserRegs: 1<<33 - 1}
 	regs := make([]uint64, 33)

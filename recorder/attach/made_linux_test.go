@@ -72,7 +72,8 @@ func TestListGrows(t *testing.T) {
 	}
 }
 
-// Whatever a process puts in the place of its list, it neither stops the sampler nor makes it read the files of others.
+// A process that puts something else in the place of its list neither stops the sampler nor makes
+// it read the files of others.
 func TestListOfAnother(t *testing.T) {
 	const text = "1000 10 a\n"
 	l, tmp := listsIn(t)

@@ -5,9 +5,9 @@
 //	import _ "gprof/recorder/early"
 //
 // Markers then go into 256 KiB of memory, which Start writes into the recording,
-// each at the time at which it was made. What finds no room is dropped and counted. CPU
-// samples and counters begin with Start. A program that never starts a recorder
-// loses that memory, and GPROF=off spares it.
+// each at the time at which it was made. Markers that find no room are dropped and
+// counted. CPU samples and counters begin with Start. A program that never starts a
+// recorder loses that memory, and GPROF=off spares it.
 package early
 
 import "gprof/recorder"

@@ -10,7 +10,7 @@ import (
 )
 
 // Of a process that was recorded twice, samples and waits count once: those of the twin,
-// while it was recorded. What the twin does not have stays.
+// while it was recorded. Rows of kinds that the twin lacks stay.
 func TestWithoutTwins(t *testing.T) {
 	const hz = 1000
 	type tally struct{ samples, waits int64 } // rows

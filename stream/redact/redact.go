@@ -21,15 +21,15 @@ const (
 // Options are the actions for values, by what they may reveal. The zero Options keeps
 // all.
 //
-// Fields of events have a kind. Where none is known, the strictest is assumed: values of
+// Fields of events have a kind. If none is known, the strictest is assumed: values of
 // undefined fields, values of another type than their field's, and texts without any
 // description are secrets. So are logs, arguments of programs, values of attributes and
 // labels, the text of an exit, results of self-tests, pages in private windows, and the
 // texts of untyped markers. Names of hosts and ids of their boots are treated as URLs.
 //
-// Not redacted is what comes from the program's code, not its data: functions, events,
-// their categories and fields; service, version, revision; the keys of attributes and
-// labels; the recorder's own counters; times and numbers of events.
+// Redaction keeps what comes from the program's code, not its data: functions,
+// events, their categories and fields; service, version, revision; the keys of
+// attributes and labels; the recorder's own counters; times and numbers of events.
 type Options struct {
 	// Paths are hashed as a whole, because a base name, or even its extension, may be
 	// private. Paths of code, whether to be hashed or dropped, are trimmed to what the

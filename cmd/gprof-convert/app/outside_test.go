@@ -9,7 +9,8 @@ import (
 )
 
 // build builds testdata/outside as a module that is not in this repository, and returns
-// the program. What it needs besides is as in our own go.mod, so nothing is fetched.
+// the program. Its other requirements are those of our own go.mod, so nothing is
+// fetched.
 func build(t *testing.T) (program string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,7 +89,7 @@ func TestOutside(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, want)
 		}
 	}
-	// Wherever formats are named.
+	// The new formats are named in help and errors, as ours are.
 	for _, c := range []struct {
 		code int
 		args []string

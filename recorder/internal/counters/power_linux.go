@@ -86,7 +86,7 @@ func (k *kernel) openEnergy(dir string) (*energy, error) {
 	return e, nil
 }
 
-// read is the energy used since the counter was opened. Where the counter fell, and its
+// read is the energy used since the counter was opened. If the counter fell, and its
 // range is unknown or too small, the energy used in between is left out.
 func (e *energy) read() Reading {
 	now, ok := e.file.number()

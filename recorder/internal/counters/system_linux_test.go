@@ -259,7 +259,7 @@ func TestOwnSystem(t *testing.T) {
 	}
 }
 
-// Whatever a file contains, reading it yields a number or nothing.
+// Reading a file of any content yields a number or nothing.
 func FuzzKernel(f *testing.F) {
 	for _, text := range []string{netDev, psi, rchar, "5 3 1\n", "max 1\n", "nr_throttled 1\nthrottled_time 2\n", "a:\n: 1\nlo:", "99999999999999999999 1"} {
 		f.Add([]byte(text))

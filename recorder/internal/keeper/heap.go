@@ -190,8 +190,8 @@ func keyOfSite(rec *runtime.MemProfileRecord) site {
 	return site{rec.Stack0, rec.AllocBytes / rec.AllocObjects}
 }
 
-// state writes up to n sites that have something new. What the first reading finds was
-// allocated before the recording.
+// state writes up to n sites that have something new. Memory that the first reading
+// finds was allocated before the recording.
 func (h *heapMeter) state(r *Keeper, n int) {
 	if h.crowded && !h.warned {
 		h.warned = true

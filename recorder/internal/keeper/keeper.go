@@ -18,7 +18,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// How often the keeper works.
+// The keeper's intervals.
 const (
 	round         = 100 * time.Millisecond
 	quickRound    = time.Millisecond // while writers take many chunks

@@ -37,9 +37,10 @@ func (k *Keeper) releaseIdle() {
 }
 
 // If somebody cuts one of our files short, its content is lost, and the host is not harmed.
-// Where faults in our mappings are caught, writers go on, and the keeper gives them other
-// files. Elsewhere processors have no writers of their own, because a fault in assembly would
-// end the process; all writers recover from panics, and a panic ends the recording.
+// On systems where faults in our mappings are caught, writers go on, and the keeper gives
+// them other files. Elsewhere processors have no writers of their own, because a fault in
+// assembly would end the process; all writers recover from panics, and a panic ends the
+// recording.
 
 // replaceCut takes chunks and sample rings out of use whose files were cut short. Only the
 // keeper calls it.

@@ -150,7 +150,7 @@ func labelKnown(id uint32) bool {
 	return ok
 }
 
-// locateFrames resolves return addresses that frame pointers gave. Where Go knows no
+// locateFrames resolves return addresses that frame pointers gave. If Go knows no
 // function, as in C code, only the pc is known.
 func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
 	for len(calls) > 0 && runtime.FuncForPC(calls[0]-1) == nil {

@@ -35,7 +35,7 @@ func madeUpHere() []madeUp {
 }
 
 // In the kernel's code the register of g may hold anything: g lies on the stack of
-// the signal's handler. Where there is none the sample is a foreign thread's.
+// the signal's handler. Without a g there, the sample is a foreign thread's.
 func TestKernelCode(t *testing.T) {
 	was := sampleLayout.native
 	defer func() { sampleLayout.native = was }()

@@ -24,7 +24,6 @@ type Block struct {
 // Patience says how long a block waits for a free shard.
 type Patience uint8
 
-// How long blocks wait.
 const (
 	// NoWait is for blocks from goroutines of the program. A block that finds no free
 	// shard is counted as lost.
