@@ -1,4 +1,4 @@
-# Works with GNU make 4.3 and bash. What a target needs it installs itself.
+# Works with GNU make 4.3 and bash. Targets install what they need.
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
