@@ -87,7 +87,7 @@ func TestTicks(t *testing.T) {
 	hostile.monotonic(math.MaxUint64)
 }
 
-// An anchor that contradicts the one before it is none.
+// An anchor that contradicts the one before it is ignored.
 func TestTicksThatFall(t *testing.T) {
 	var images []*chunks.Image
 	for _, a := range []rawformat.Anchor{{TSC: 1000, Monotonic: 500}, {TSC: 2000, Monotonic: 400}, {TSC: 3000, Monotonic: 1500}} {

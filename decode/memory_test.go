@@ -34,8 +34,8 @@ func TestDictionariesUnderCeiling(t *testing.T) {
 	}
 }
 
-// A dictionary that is linked takes little more than what its stacks became: not
-// its file, nor what it was made from.
+// A linked dictionary takes little more memory than its stacks in the tables:
+// its file and its edges are not kept.
 func TestDictionariesInMemory(t *testing.T) {
 	one, little := heldFor(t, 1)
 	three, much := heldFor(t, 3)

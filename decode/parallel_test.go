@@ -148,8 +148,8 @@ func (f breakingFile) ReadAt(b []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(b, off)
 }
 
-// An error of reading ends it: with several, that of the first chunk in order,
-// whoever came upon it, and no goroutine is left.
+// A read error ends decoding. Of several, the one of the first chunk in order
+// is returned, whichever worker met it first, and no goroutine is left.
 func TestReadError(t *testing.T) {
 	before := runtime.NumGoroutine()
 	dir := crowd(t)

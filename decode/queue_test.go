@@ -6,8 +6,9 @@ import (
 	"gprof/chunks"
 )
 
-// Processes with small dictionaries are prepared side by side; one for whose
-// there is no room waits until those before it are finished, but for the first.
+// Processes with small dictionaries are prepared side by side. A process
+// without room for its dictionaries waits until those before it are finished;
+// the first never waits.
 func TestLargeDictionariesTakeTurns(t *testing.T) {
 	var all []*process
 	for i, size := range []int64{300, 40, 10, 10} {

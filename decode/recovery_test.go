@@ -10,8 +10,8 @@ import (
 	"gprof/fixtures"
 )
 
-// A repeated sample is of the chunk of the one that it repeats. Behind that it is
-// dropped and counted, whether the chunk before is there or gone.
+// A repeated sample stands in the chunk of the one that it repeats. In a later
+// chunk it is dropped and counted, whether the chunk before is there or gone.
 func TestRepeatedInTheNextChunk(t *testing.T) {
 	r, err := fixtures.New(t.TempDir(), fixtures.Options{})
 	if err != nil {

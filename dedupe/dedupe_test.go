@@ -187,7 +187,8 @@ func BenchmarkIntern(b *testing.B) {
 	}
 }
 
-// Equal hashes are no equal keys: of so many texts some share 32 bits of any.
+// Keys with equal hashes stay apart. Among so many texts, some share 32 bits of any
+// hash.
 func TestManyTexts(t *testing.T) {
 	const many = 200_000
 	var texts Texts[int32]

@@ -44,7 +44,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Links that lead back to where they lie end somewhere.
+// Links in a circle do not make the search endless.
 func TestGroupsLoop(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"again", "and again"} {

@@ -123,8 +123,9 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// A compressed profile is opened to tell that it is compressed, for its size, and to
-// be unpacked: not once more to tell what it is, nor for its events.
+// A compressed profile is opened three times: to recognise the compression, for its
+// size, and to unpack it. To recognise the profile and to read its events it is not
+// opened again.
 func TestProfileIsUnpackedOnce(t *testing.T) {
 	files := &opened{FS: fstest.MapFS{"a.pb.gz": {Data: packedProfile(t, 0)}}}
 	s := &search{finder: newFinder(Options{})}

@@ -37,8 +37,8 @@ func find(t *testing.T, inputs []string, o Options) *Found {
 	return found
 }
 
-// Of what is not asked for no chunk is read, and what is asked for is the same
-// as if all had been.
+// Chunks outside of the selection are not read, and its rows are the same as if
+// all had been.
 func TestSelectReadsLess(t *testing.T) {
 	dir := chapters(t)
 	found := find(t, []string{dir}, Options{})
@@ -78,8 +78,8 @@ func copyTo(t *testing.T, sink stream.Sink, src stream.Source) {
 	}
 }
 
-// Processes are chosen by any of their names, or the beginning of an instance, and
-// those that are not are not decoded; an error lists what there is.
+// Processes are chosen by any of their names, or the beginning of an instance.
+// Others are not decoded. If none fits, the error lists all names.
 func TestSelectProcesses(t *testing.T) {
 	dir := chapters(t)
 	found := find(t, []string{dir}, Options{})

@@ -89,9 +89,9 @@ func once(from, to int) map[string]string {
 	return counts
 }
 
-// Packs of a process that goes on overlap. In the tables of a batch each of its
-// events is there once, also those that only the earlier one still has; and what
-// the output of one has is not missed when that one goes away.
+// Packs of a running process overlap. The tables of a batch have each of its
+// events once, also those that only an earlier pack has. If a pack goes away,
+// events that others have as well stay.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	l, dir := newLive(t), t.TempDir()

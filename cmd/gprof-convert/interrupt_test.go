@@ -234,8 +234,8 @@ func TestHelpIsUnread(t *testing.T) {
 	}
 }
 
-// A batch that was interrupted, or killed, goes on where it stopped, and then
-// has made what one makes that was not.
+// A batch that was interrupted, or killed, goes on where it stopped, and ends
+// with the outputs of an uninterrupted one.
 func TestInterruptBatch(t *testing.T) {
 	const copies = 40 // more than are done before the signal comes
 	in, session := t.TempDir(), os.DirFS(sessionOf(t, 20_000))

@@ -246,7 +246,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// Without room for what is kept aside there is no profile, and no panic.
+// A missing directory for temporary files is an error, not a panic.
 func TestNoRoom(t *testing.T) {
 	b := streamtest.NewBuilder()
 	crowd(b)

@@ -46,7 +46,7 @@ func TestCallersAddresses(t *testing.T) {
 	}
 }
 
-// The last address there is has none behind it.
+// The highest address is not moved: none lies behind it.
 func TestLastAddress(t *testing.T) {
 	b := streamtest.NewBuilder()
 	b.StackOf(stream.Frame{Offset: 1<<64 - 1}, stream.Frame{Offset: 1})

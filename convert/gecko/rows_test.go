@@ -59,8 +59,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// A sample has as many rows as one may have, and all have as many as all may have; those
-// of one may lie in several pieces. Only its first row has CPU time.
+// A sample's rows have a bound, and so have those of all samples. One sample's rows may
+// lie in several pieces. Only its first row has CPU time.
 func TestWeightBeyondBound(t *testing.T) {
 	const most = 2*pieceRows + 1
 	b := streamtest.NewBuilder()
@@ -332,8 +332,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// Of a window's pages the first one counts; a blank one makes way. Their ends are
-// not told.
+// A window has its first page, or the first that is not blank. Ends of pages are
+// not written.
 func TestPages(t *testing.T) {
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
 		for i, page := range []struct {

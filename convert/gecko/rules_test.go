@@ -62,8 +62,8 @@ func TestOverheadStatistics(t *testing.T) {
 	}
 }
 
-// The earliest time is the start, until the ring has given something up: then that at
-// which the oldest chunk that is left was begun, or null if nobody knows.
+// The earliest time is the start until the ring has discarded chunks. Then it is when
+// the oldest remaining chunk was begun, or null if that is unknown.
 func TestEarliest(t *testing.T) {
 	for _, tt := range []struct {
 		rangeStart uint64
@@ -109,8 +109,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// The number of types has no bound, and a type is told of only while there is a
-// marker of it.
+// There may be any number of types. Only types with a marker have a schema.
 func TestManyMarkerTypes(t *testing.T) {
 	const types = 1000
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {

@@ -169,7 +169,7 @@ func TestLastAnswerArrives(t *testing.T) {
 	}
 }
 
-// An answer without a status is a good one.
+// An answer without an explicit status is 200.
 func TestLingerOfPages(t *testing.T) {
 	s, err := Listen(Options{Linger: time.Millisecond})
 	if err != nil {

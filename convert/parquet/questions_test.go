@@ -54,8 +54,8 @@ func TestCompareRuns(t *testing.T) {
 	}
 }
 
-// Of a counter the last value of a second counts; what counts up has increased
-// since the second before.
+// A counter's level is its last value of a second; its increase, for one that
+// counts up, is since the second before.
 func TestCountersOverTime(t *testing.T) {
 	t.Parallel()
 	b := streamtest.NewBuilder()
@@ -80,7 +80,7 @@ func TestCountersOverTime(t *testing.T) {
 	}
 }
 
-// A percentile is a duration that there was; what lasts no time has none.
+// A percentile is one of the durations; events without a duration have none.
 func TestMarkersByPercentile(t *testing.T) {
 	t.Parallel()
 	b := streamtest.NewBuilder()

@@ -343,7 +343,7 @@ func orderQuery(t *testing.T, file string) string {
 		FROM read_parquet('%s', file_row_number = true))`, key, key, file)
 }
 
-// A float that is no number does not hide the others from who looks at
+// NaNs in a column do not hide its other values from readers that use
 // statistics.
 func TestNaN(t *testing.T) {
 	t.Parallel()

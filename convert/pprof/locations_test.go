@@ -9,8 +9,7 @@ import (
 	"gprof/stream"
 )
 
-// Stacks are encoded as they are, also when what is held of those before them has no
-// room for more.
+// Stacks are encoded correctly, also when the memory for earlier encodings is full.
 func TestEncode(t *testing.T) {
 	const depth, leaves = 60_000, 200 // more than is held, as most numbers have two bytes
 	var tables stream.Tables

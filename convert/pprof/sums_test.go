@@ -35,8 +35,8 @@ func TestSumSink(t *testing.T) {
 	streamtest.TestSink(t, newSumSink, func(t *testing.T, output []byte) { parse(t, output) })
 }
 
-// Sums over all tracks are what pprof makes of the samples when it is given them
-// without the labels that say whose they are.
+// Sums over all tracks are those that pprof makes of the samples without the
+// labels for process, track and goroutine.
 func TestSum(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestSumIsOne(t *testing.T) {
 	}
 }
 
-// Sets of labels are as many as requests: what is held of them is bounded, and all
-// are counted.
+// There may be as many sets of labels as requests: only some are held at a time,
+// and all are counted.
 func TestManySums(t *testing.T) {
 	const requests = maxOtherSums + 10
 	b := streamtest.NewBuilder()

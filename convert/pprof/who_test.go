@@ -61,8 +61,8 @@ func TestProcessLabels(t *testing.T) {
 	}
 }
 
-// Goroutines are as many as requests: what is held of them is bounded, and all
-// are counted.
+// There may be as many goroutines as requests: only some are held at a time,
+// and all are counted.
 func TestManyGoroutines(t *testing.T) {
 	const goroutines = 150_000
 	b := streamtest.NewBuilder()

@@ -11,8 +11,8 @@ import (
 	"gprof/convert/pprofui"
 )
 
-// A profile of this program is looked at in pprof's pages. Here the one who looks
-// is a test; a program would serve the handler to a browser.
+// pprof's pages show a profile of this program. Here a test requests a page; a
+// program would serve the handler to a browser.
 func ExampleServe() {
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 0); err != nil {

@@ -253,8 +253,8 @@ func TestTornTar(t *testing.T) {
 	}
 }
 
-// A damaged header costs its member; a second tar behind the first is read;
-// what is no tar there is told.
+// A damaged header costs its member. A second tar behind the first is read;
+// other bytes there are an error.
 func TestTarGoesOn(t *testing.T) {
 	one := makeTar(t, tar.Header{Name: "data-1", Linkname: "one"}, tar.Header{Name: "data-2", Linkname: "two"}, tar.Header{Name: "data-3", Linkname: "three"})
 	damaged := bytes.Clone(one)
@@ -412,7 +412,7 @@ func bomb(kind string, w io.Writer) error {
 	}
 }
 
-// Errors of reading are told as they are, not as damage.
+// Read errors are returned as such, not as damage.
 func TestReadErrors(t *testing.T) {
 	a := makeTar(t, tar.Header{Name: "data-1", Linkname: "one"}, tar.Header{Name: "data-2", Linkname: long})
 	disk := errors.New("disk on fire")

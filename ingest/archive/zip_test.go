@@ -130,8 +130,9 @@ func TestZipThatLies(t *testing.T) {
 	}
 }
 
-// A zip without its directory, and ones whose end claims a larger or another
-// one, lose what they lie about. Nothing is allocated for what they claim.
+// A zip without its directory, or whose end claims a larger or another one, is
+// read by the headers of its members, with an error. Nothing is allocated for a
+// false size.
 func TestZipDirectory(t *testing.T) {
 	a := zipped(t, func(w *zip.Writer) { add(t, w, zip.FileHeader{Name: "data-1", Method: zip.Deflate}, long) })
 	end := len(a) - 22

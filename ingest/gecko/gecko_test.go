@@ -217,8 +217,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A text that is unfolded is what it says, however little of it is asked for at a time;
-// of one that is cut short it is what stands before that.
+// Unfolding gives the same JSON however little is read at a time. A file that is cut
+// gives the JSON before the cut.
 func TestUnfold(t *testing.T) {
 	const file = `{"threads":["{\"a\":\"\\u00e9 \\\"\uD83D\uDE00\"}",{"threads":["{}"],"libs":"[]"}],"libs":"[]"}`
 	const want = `{"threads":[{"a":"\u00e9 \"😀"},{"threads":[{}],"libs":[]}],"libs":[]}`

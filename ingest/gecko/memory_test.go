@@ -79,8 +79,8 @@ func sourceOf(t *testing.T, text string, times int) stream.Source {
 	return stream.Merge(tables, sources...)
 }
 
-// A file may have so many processes and threads; that there are more is told, and those
-// before them are read.
+// Processes and threads of a file have a limit. Beyond it there is an error, and those
+// before it are read.
 func TestTooMany(t *testing.T) {
 	for what, text := range map[string]string{
 		"processes": `{"meta":{"version":36},"threads":[],"processes":[` + strings.Repeat(`{},`, maxProcesses) + `{}]}`,
@@ -103,7 +103,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// A file that is another one when it is read is not read.
+// A file that was replaced after it was opened is an error.
 func TestChanged(t *testing.T) {
 	const two = `{"meta":{"version":36},"threads":[],"processes":[{}]}`
 	const one = `{"meta":{"version":36},"threads":[],"processes":[  ]}`

@@ -93,7 +93,8 @@ func TestColumnsRoundTrip(t *testing.T) {
 	}
 }
 
-// Lanes that are forgotten come back as new ones.
+// More lanes than are remembered can be split, since a forgotten one begins
+// anew.
 func TestManyLanes(t *testing.T) {
 	var blocks [][]byte
 	for i := range 3 * maxLanes {
@@ -155,8 +156,8 @@ func FuzzJoin(f *testing.F) {
 	})
 }
 
-// A column without tokens has no planes: one that says it has is no way to have
-// any number of bytes unpacked.
+// A column without tokens has no planes. One that claims to have some does not
+// make the reader unpack them.
 func TestEmptyColumn(t *testing.T) {
 	many := make([]byte, 1<<20)
 	many[7] = 1

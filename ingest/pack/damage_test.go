@@ -122,8 +122,8 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
-// A damaged chunk is a damaged chunk to those who read the recording, and the
-// others are read.
+// A chunk that is damaged in an archive is a damaged chunk of the recording,
+// and the other chunks are read.
 func TestDamagedChunk(t *testing.T) {
 	data := packed(t, session(t, build(t, "../../fixtures/recordings/sealed.txtar")), pack.Options{})
 	at := bytes.LastIndex(data, []byte(sections.Magic)) // the end

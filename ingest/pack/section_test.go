@@ -83,7 +83,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A chunk that was not in use any more, or not yet, is told from a spare one.
+// Chunks that were discarded, or were just being opened, are not taken for
+// spare ones.
 func TestGone(t *testing.T) {
 	e := &entry{size: 64 << 10}
 	h := rawformat.Header{Instance: 9, Epoch: 3, RangeStart: 1, Capacity: 64<<10 - rawformat.HeadSize - rawformat.TrailerSize}

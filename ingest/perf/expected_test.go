@@ -8,7 +8,8 @@ import (
 	"gprof/stream"
 )
 
-// Stacks that do not fit are told of before any is made, with the memory that is enough.
+// If the stacks will not fit, reading ends before any is made, and the error says how
+// much memory is enough.
 func TestExpectedMemory(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	all := records()

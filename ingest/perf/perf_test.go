@@ -138,7 +138,7 @@ func TestDeepChains(t *testing.T) {
 }
 
 // A thread that has not come back has waited up to the end, unless its process has
-// ended; threads that are none any more wait for nothing.
+// ended. Threads that have ended do not wait.
 func TestOpenWaits(t *testing.T) {
 	all := append(records(), switched(1<<13, shell, shell, 9600), switched(1<<13, shell, 1<<32-1, 9650), switched(1<<13, program, program, 9980),
 		switched(1<<13, 99, 99, 10_600))
@@ -207,8 +207,8 @@ func TestPackedAndTorn(t *testing.T) {
 	}
 }
 
-// A command that is told over and over does not become longer each time, and the
-// names of events, which may be long, are there once for all processes.
+// A command line that is recorded repeatedly does not become longer, and names
+// of events, which may be long, are in memory once for all processes.
 func TestLongTexts(t *testing.T) {
 	command := wire(nil).u64(11).u32(2).counted("perf").counted(strings.Repeat("x", 30<<10))
 	events := wire(nil).u64(12).u32(1, 64)
@@ -414,8 +414,8 @@ func TestScriptOfThreads(t *testing.T) {
 	has(t, text(t, sourceOf(f), nil), "weight 1 cpu -1", "value 1 number 0", "What:lines")
 }
 
-// A text may begin with what is no sample, and need not tell the event; what has no place is
-// counted.
+// A text may begin with other records than samples, and may lack the event. Records that
+// have no place are counted.
 func TestScriptLines(t *testing.T) {
 	const lines = "sh 10 0.000001: PERF_RECORD_MMAP2 10/10: [0x1000(0x1000) @ 0 00:00 0 0]: r-xp /bin/sh\n" +
 		"sh 10/10 [000] 0.000002: PERF_RECORD_SWITCH OUT preempt\nsh 10/10 [000] 0.000003: PERF_RECORD_SWITCH IN\nsh 10/10 0.000004: PERF_RECORD_LOST lost 12\n" +

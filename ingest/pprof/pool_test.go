@@ -69,8 +69,8 @@ func readAll(t *testing.T, p *Pool, files [][]byte) string {
 	return out.String()
 }
 
-// It does not matter to what comes out whether a pool has room, nor in which order
-// files come; and who is last lets go of all.
+// The events do not depend on whether a pool has room, nor on the order of files.
+// The last file that is closed frees the pool.
 func TestPool(t *testing.T) {
 	files := alike(t, 8)
 	want := readAll(t, new(Pool), files)

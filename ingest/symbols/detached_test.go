@@ -20,8 +20,8 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// Symbols that were stripped into a file of their own name the program's functions,
-// at places that only the program tells; alone it names nothing.
+// A file of symbols that were stripped from a program names its functions only
+// together with the program, which has their places.
 func TestDetached(t *testing.T) {
 	dir := t.TempDir()
 	source, exe := filepath.Join(dir, "main.c"), filepath.Join(dir, "exe")

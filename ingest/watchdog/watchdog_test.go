@@ -29,8 +29,8 @@ func TestGivesUp(t *testing.T) {
 	})
 }
 
-// Progress of one lets the other wait on; when there is none any more, both of
-// them go.
+// While any operation makes progress, one that hangs waits on. Once none does,
+// both are given up.
 func TestProgressOfAny(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(tick)

@@ -23,7 +23,7 @@ ffffffff81000200 D data
 no address T at_all
 `
 
-// At an address is what perf finds there.
+// Each address has the symbol that perf finds for it.
 func TestAt(t *testing.T) {
 	l, err := kallsyms.Read(strings.NewReader(list))
 	if err != nil || l.Text != 0xffffffff81000000 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Buffers that grow at the same time come back each as it was, and again after a Reset.
+// Buffers that grow at the same time stay apart, and can be used again after a Reset.
 func TestBuffers(t *testing.T) {
 	dir := t.TempDir()
 	f := New(dir)

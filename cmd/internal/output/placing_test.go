@@ -82,7 +82,8 @@ type failingProduct struct{ Product }
 
 func (failingProduct) place(*placing) error { return os.ErrPermission }
 
-// All get their names or, whichever of them can't, everything is as it was.
+// Either all products get their names, or everything stays as it was, whichever
+// of them fails.
 func TestPlacing(t *testing.T) {
 	for at := range 6 {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

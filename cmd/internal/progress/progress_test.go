@@ -42,7 +42,7 @@ func TestProgressLogger(t *testing.T) {
 	at(t, g, Whole, "end")
 }
 
-// A range without a width moves nothing, not even the place.
+// A range without a width changes neither the progress nor its text.
 func TestProgressNoWidth(t *testing.T) {
 	g := new(Gauge)
 	l := New(g, "begin", "end")

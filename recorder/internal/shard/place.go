@@ -5,8 +5,7 @@ import (
 	"gprof/recorder/internal/rt"
 )
 
-// place is when a marker was, if the program says so. What has no length ends where it
-// begins.
+// place is when a marker was, if the program says so. An instant ends where it begins.
 type place struct {
 	phase      rawformat.Phase
 	begin, end rt.Tick
