@@ -68,7 +68,8 @@ type label struct {
 	name     text
 }
 
-// edge is one frame more than its parent. No id of a recording is near none, see [rawformat.MaxID].
+// edge is one frame more than its parent. Ids of a recorder are far below none, which stands for
+// larger ones.
 type edge struct{ parent, frame uint32 }
 
 const none = math.MaxUint32

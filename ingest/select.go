@@ -112,7 +112,7 @@ func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 		if !ok || p.foreign != nil || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
 			continue
 		}
-		if row := p.row(); s.names(&row, p) {
+		if row := p.row(); s.names(&row) {
 			all = append(all, Crash{Instance: p.Name(), Title: row.Title(), At: at})
 		}
 	}
@@ -171,7 +171,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, 
 	var names []string
 	for _, p := range all {
 		row := p.row()
-		if !s.names(&row, p) {
+		if !s.names(&row) {
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
 		} else if part := s.part(p, ledger); part != nil {
@@ -215,7 +215,7 @@ func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
 		row := p.row()
-		unwanted[p.Name()] = !s.names(&row, p)
+		unwanted[p.Name()] = !s.names(&row)
 	}
 	for _, line := range f.ledger.Lines() {
 		if !unwanted[line.Process] {
@@ -230,7 +230,7 @@ func (p *Process) notAsked(filter string) stream.Line {
 }
 
 // names reports whether a process has a wanted name.
-func (s *Selection) names(row *stream.Process, p *Process) bool {
+func (s *Selection) names(row *stream.Process) bool {
 	return len(s.Processes) == 0 || slices.ContainsFunc(row.Names(), s.Processes.Match)
 }
 

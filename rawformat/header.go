@@ -115,7 +115,7 @@ func PutHeader(dst []byte, h *Header) {
 	le.PutUint32(dst[OffState:], uint32(h.State))
 	putAnchor(dst[96:], h.Close)
 	if h.Close != (Anchor{}) {
-		le.PutUint32(dst[OffCloseCRC:], closeCRC(dst, h))
+		le.PutUint32(dst[OffCloseCRC:], closeCRC(h))
 	}
 }
 
@@ -123,7 +123,7 @@ func PutHeader(dst []byte, h *Header) {
 // for a chunk that is closed with h.Commit.
 func SealHeader(dst []byte, h *Header) {
 	putAnchor(dst[96:], h.Close)
-	le.PutUint32(dst[OffCloseCRC:], closeCRC(dst, h))
+	le.PutUint32(dst[OffCloseCRC:], closeCRC(h))
 }
 
 func putFixed(dst []byte, h *Header) {
@@ -153,7 +153,7 @@ func anchor(src []byte) Anchor {
 	return Anchor{le.Uint64(src), le.Uint64(src[8:]), int64(le.Uint64(src[16:]))}
 }
 
-func closeCRC(head []byte, h *Header) uint32 {
+func closeCRC(h *Header) uint32 {
 	var b [32]byte
 	le.PutUint64(b[:], uint64(h.Commit))
 	putAnchor(b[8:], h.Close)
@@ -186,7 +186,7 @@ func ReadHeader(b []byte) (h Header, sealed bool, err error) {
 		return h, false, nil
 	}
 	crc := le.Uint32(b[OffCloseCRC:])
-	return h, crc != 0 && crc == closeCRC(b, &h), h.check(le.Uint32(b[OffFixedCRC:]))
+	return h, crc != 0 && crc == closeCRC(&h), h.check(le.Uint32(b[OffFixedCRC:]))
 }
 
 // check verifies the CRC of the fixed fields and what they must satisfy.

@@ -48,9 +48,6 @@ const (
 	// the end each time. These bytes mean nothing.
 	Slack = 128
 
-	// MaxID bounds dictionary ids, hence what a hostile id can allocate.
-	MaxID = 1 << 26
-
 	// MaxRecordFile bounds a dictionary and MaxMetaFile a meta or exit file: a
 	// reader holds them in memory. A dictionary is a small share of its ring.
 	MaxRecordFile = 256 << 20

@@ -49,10 +49,8 @@ type Options struct {
 	Anchor func() rawformat.Anchor
 }
 
-const (
-	// minFiles is the smallest ring: one chunk to write, one to keep.
-	minFiles = 2
-)
+// minFiles is the smallest ring: one chunk to write, one to keep.
+const minFiles = 2
 
 func (o *Options) fill() error {
 	if o.ChunkFile == 0 {

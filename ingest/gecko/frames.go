@@ -19,7 +19,7 @@ type frame struct {
 func (r *reader) geckoFrames(c *code) {
 	t := c.frameTable.columns("location", "line", "column", "category", "subcategory", "innerWindowID", "implementation", "optimizations", "relevantForJS")
 	for t.next() && !r.full() {
-		text, _ := t.requiredText(0, c.texts)
+		text := t.requiredText(0, c.texts)
 		name, scripted := r.oldLabel(text)
 		f := frame{Frame: r.located(c, parseLocation(name))}
 		if line, ok := t.line(1); ok {
@@ -171,7 +171,7 @@ func (r *reader) functions(c *code) (all []stream.Frame) {
 	resources := r.resources(c)
 	t := c.funcTable.columns("name", "isJS", "resource", "source", "fileName", "lineNumber", "columnNumber", "flags", "relevantForJS")
 	for t.next() && !r.full() {
-		name, _ := t.requiredText(0, c.texts)
+		name := t.requiredText(0, c.texts)
 		name, scripted := r.oldLabel(name)
 		flags, flagged := t.integer(7)
 		is := func(flag int64) bool { return !flagged || flags&flag != 0 }

@@ -200,12 +200,13 @@ func (t *table) text(i int, x *texts) ([]byte, bool) {
 }
 
 // requiredText is text where null is noted, too.
-func (t *table) requiredText(i int, x *texts) ([]byte, bool) {
+func (t *table) requiredText(i int, x *texts) []byte {
 	if t.null(i) {
 		t.bad(stream.ReasonUndefined, i)
-		return nil, false
+		return nil
 	}
-	return t.text(i, x)
+	text, _ := t.text(i, x)
+	return text
 }
 
 // integer is a cell that is an integer, or null.

@@ -39,7 +39,7 @@ func (r *reader) value(c *stream.Column, f *field, raw []byte, m *markerTable) {
 	case asTime:
 		scaled(c, raw, 6, int64(r.zero), m)
 	case asUnique:
-		m.appendUnique(c, f, raw)
+		m.appendUnique(c, raw)
 	case asFlow:
 		m.appendFlow(c, f, raw)
 	case asID:
@@ -124,7 +124,7 @@ func (m *markerTable) appendText(c *stream.Column, raw []byte) {
 }
 
 // appendUnique adds the string of a number.
-func (m *markerTable) appendUnique(c *stream.Column, f *field, raw []byte) {
+func (m *markerTable) appendUnique(c *stream.Column, raw []byte) {
 	if text, ok := m.texts.cell(raw); ok {
 		c.AppendText(text)
 		return
@@ -148,7 +148,7 @@ func (m *markerTable) appendFlow(c *stream.Column, f *field, raw []byte) {
 			return
 		}
 	}
-	m.appendUnique(c, f, raw)
+	m.appendUnique(c, raw)
 }
 
 // appendID adds the id of a process or thread, as a number if it is one.

@@ -114,9 +114,9 @@ func (j *joiner) plain(kind rawformat.Kind, slot int) uint64 {
 	return v
 }
 
-// left is how many tokens or bytes a column still has.
-func (j *joiner) left(kind rawformat.Kind, slot int) int {
-	if c := j.column(kind, slot); c != nil {
+// left is how many tokens or bytes a column of no kind still has.
+func (j *joiner) left(slot int) int {
+	if c := j.column(0, slot); c != nil {
 		return c.left()
 	}
 	return 0
@@ -150,7 +150,7 @@ func (j *joiner) write(b []byte) {
 
 // segment writes a chunk, or a part of a dictionary.
 func (j *joiner) segment() {
-	switch head := j.left(0, slotHead); {
+	switch head := j.left(slotHead); {
 	case head == rawformat.HeadSize+rawformat.TrailerSize:
 		j.chunk()
 	case head == rawformat.RecordHeaderSize:
@@ -166,17 +166,17 @@ func (j *joiner) segment() {
 func (j *joiner) chunk() {
 	j.write(j.content(0, slotHead, rawformat.HeadSize))
 	h, _, err := rawformat.ReadHeader(j.out)
-	rest := j.left(0, slotRest)
+	rest := j.left(slotRest)
 	if j.failed || err != nil || h.FirstBlock > h.Capacity || int(h.FirstBlock) > rest {
 		j.fail()
 		return
 	}
 	j.write(j.content(0, slotRest, uint64(min(h.FirstBlock, h.Commit.Offset()))))
-	for j.left(0, slotWidths) > 0 && !j.failed {
+	for j.left(slotWidths) > 0 && !j.failed {
 		j.place = placement{index: h.RangeStart + uint64(len(j.out)-rawformat.HeadSize), epoch: h.Epoch}
 		j.block()
 	}
-	j.write(j.content(0, slotRest, uint64(j.left(0, slotRest))))
+	j.write(j.content(0, slotRest, uint64(j.left(slotRest))))
 	j.write(j.content(0, slotHead, rawformat.TrailerSize))
 }
 
@@ -187,7 +187,7 @@ func (j *joiner) records(file []byte) {
 		j.fail()
 	}
 	j.place = placement{dict: true}
-	for j.left(0, slotWidths) > 0 && !j.failed {
+	for j.left(slotWidths) > 0 && !j.failed {
 		at := len(j.out)
 		j.block()
 		if j.plain(0, slotSums) != 0 {
@@ -196,7 +196,7 @@ func (j *joiner) records(file []byte) {
 			j.write(le.AppendUint32(nil, rawformat.PageCRC(h.Instance, uint64(h.Generation), j.out[at:])))
 		}
 	}
-	j.write(j.content(0, slotRest, uint64(j.left(0, slotRest))))
+	j.write(j.content(0, slotRest, uint64(j.left(slotRest))))
 }
 
 // block writes one block; its body is made first, because its length precedes it.

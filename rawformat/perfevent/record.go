@@ -59,9 +59,9 @@ type Head struct {
 // ParseHead parses the head of a record. It is not ok if it is incomplete, or its size is below a
 // head's.
 func ParseHead(b []byte) (h Head, ok bool) {
-	f := Fields{Rest: b}
-	h = Head{Kind: f.U32(), Misc: f.U16(), Size: int(f.U16())}
-	return h, !f.Short && h.Size >= HeadSize
+	f := fields{rest: b}
+	h = Head{Kind: f.u32(), Misc: f.u16(), Size: int(f.u16())}
+	return h, !f.short && h.Size >= HeadSize
 }
 
 // Task is a thread that begins (Fork) or ends (Exit). The parent is the thread that began it; a
@@ -74,9 +74,9 @@ type Task struct {
 
 // ParseTask parses a fork or exit.
 func ParseTask(body []byte) (t Task, ok bool) {
-	f := Fields{Rest: body}
-	t = Task{Pid: f.I32(), ParentPid: f.I32(), Tid: f.I32(), ParentTid: f.I32(), Time: f.U64()}
-	return t, !f.Short
+	f := fields{rest: body}
+	t = Task{Pid: f.i32(), ParentPid: f.i32(), Tid: f.i32(), ParentTid: f.i32(), Time: f.u64()}
+	return t, !f.short
 }
 
 // Comm is the new name of a thread.
@@ -88,10 +88,10 @@ type Comm struct {
 
 // ParseComm parses a name, without the trailer.
 func ParseComm(misc uint16, body []byte) (c Comm, ok bool) {
-	f := Fields{Rest: body}
-	c = Comm{Pid: f.I32(), Tid: f.I32(), Exec: misc&MiscExec != 0}
-	c.Name = f.Text()
-	return c, !f.Short
+	f := fields{rest: body}
+	c = Comm{Pid: f.i32(), Tid: f.i32(), Exec: misc&MiscExec != 0}
+	c.Name = f.text()
+	return c, !f.short
 }
 
 // IsMade reports whether a mapping of that name is not of a file but of code that a program made
@@ -122,18 +122,18 @@ func ParseMapping(h Head, body []byte) (m Mapping, ok bool) {
 	if h.Misc&MiscData != 0 {
 		return m, false
 	}
-	f := Fields{Rest: body}
-	m.Pid, m.Tid, m.Kernel = f.I32(), f.I32(), h.Misc&MiscMode == MiscKernel
-	start, size := f.U64(), f.U64()
-	m.Offset = f.U64()
+	f := fields{rest: body}
+	m.Pid, m.Tid, m.Kernel = f.i32(), f.i32(), h.Misc&MiscMode == MiscKernel
+	start, size := f.u64(), f.u64()
+	m.Offset = f.u64()
 	if h.Kind == KindMmap2 {
-		if id := f.Take(24); id != nil && h.Misc&MiscMapBuildID != 0 {
+		if id := f.take(24); id != nil && h.Misc&MiscMapBuildID != 0 {
 			m.Build = id[4:][:min(int(id[0]), buildSize)]
 		}
-		f.Skip(1) // protection and flags
+		f.skip(1) // protection and flags
 	}
-	m.Path = f.Text()
-	if f.Short || size > math.MaxUint64-start {
+	m.Path = f.text()
+	if f.short || size > math.MaxUint64-start {
 		return m, false
 	}
 	m.Start, m.End = start, start+size
@@ -142,10 +142,10 @@ func ParseMapping(h Head, body []byte) (m Mapping, ok bool) {
 
 // ParseLost parses the number of records lost before.
 func ParseLost(h Head, body []byte) (lost uint64, ok bool) {
-	f := Fields{Rest: body}
+	f := fields{rest: body}
 	if h.Kind == KindLost {
-		f.Skip(1) // the event's id
+		f.skip(1) // the event's id
 	}
-	lost = f.U64()
-	return lost, !f.Short
+	lost = f.u64()
+	return lost, !f.short
 }

@@ -94,11 +94,11 @@ type Value struct{ ID, Value uint64 }
 
 // ParseSample parses a sample. It is not ok if that is too short.
 func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
-	f := Fields{Rest: body}
+	f := fields{rest: body}
 	has := func(bit uint64) bool { return l.Sample&bit != 0 }
 	field := func(bit uint64) uint64 {
 		if has(bit) {
-			return f.U64()
+			return f.u64()
 		}
 		return 0
 	}
@@ -113,7 +113,7 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	field(SampleCPU)
 	s.Period = l.fixedPeriod()
 	if has(SamplePeriod) {
-		s.Period = f.U64()
+		s.Period = f.u64()
 	}
 	s.Values = s.Values[:0]
 	if has(SampleRead) {
@@ -121,12 +121,12 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	}
 	s.Chain = s.Chain[:0]
 	if has(SampleChain) {
-		n := f.U64()
-		for raw := f.Take(8 * min(n, 1<<32)); len(raw) > 0; raw = raw[8:] {
+		n := f.u64()
+		for raw := f.take(8 * min(n, 1<<32)); len(raw) > 0; raw = raw[8:] {
 			s.Chain = append(s.Chain, binary.LittleEndian.Uint64(raw))
 		}
 	}
-	ok = !f.Short
+	ok = !f.short
 	l.parseUser(&f, s)
 	return ok
 }
@@ -138,21 +138,21 @@ const (
 )
 
 // parseUser parses what follows the call chain, as far as readable.
-func (l *Layout) parseUser(f *Fields, s *Sample) {
+func (l *Layout) parseUser(f *fields, s *Sample) {
 	s.UserIP, s.Branches, s.Copied, s.Regs, s.Stack = 0, false, false, nil, nil
 	has := func(bit uint64) bool { return l.Sample&bit != 0 }
 	if has(SampleRaw) {
-		f.Take(uint64(f.U32()))
+		f.take(uint64(f.u32()))
 	}
 	if has(SampleBranches) {
-		n := f.U64()
-		f.Skip(bits.OnesCount64(l.Branches & branchIndex))
-		f.Take(min(n, 1<<32) * 8 * uint64(3+bits.OnesCount64(l.Branches&branchCounters)))
-		s.Branches = n > 0 && !f.Short
+		n := f.u64()
+		f.skip(bits.OnesCount64(l.Branches & branchIndex))
+		f.take(min(n, 1<<32) * 8 * uint64(3+bits.OnesCount64(l.Branches&branchCounters)))
+		s.Branches = n > 0 && !f.short
 	}
 	if has(SampleUserRegs) {
-		if abi := f.U64(); abi != 0 {
-			regs := f.Take(8 * uint64(bits.OnesCount64(l.UserRegs)))
+		if abi := f.u64(); abi != 0 {
+			regs := f.take(8 * uint64(bits.OnesCount64(l.UserRegs)))
 			s.UserIP = l.userIP(regs)
 			if abi == abi64 {
 				s.Regs = regs
@@ -160,10 +160,10 @@ func (l *Layout) parseUser(f *Fields, s *Sample) {
 		}
 	}
 	if has(SampleUserStack) {
-		room := f.U64()
-		b := f.Take(room)
+		room := f.u64()
+		b := f.take(room)
 		if room > 0 {
-			n := f.U64()
+			n := f.u64()
 			s.Copied, s.Stack = n > 0, b[:min(n, uint64(len(b)))]
 		}
 	}
@@ -202,21 +202,21 @@ func (l *Layout) fixedPeriod() uint64 {
 }
 
 // appendValues appends the values of counters.
-func (l *Layout) appendValues(values []Value, f *Fields) []Value {
+func (l *Layout) appendValues(values []Value, f *fields) []Value {
 	n, times := uint64(1), bits.OnesCount64(l.Read&(readEnabled|readRunning))
 	if l.Read&readGroup != 0 {
-		n = f.U64()
-		f.Skip(times)
+		n = f.u64()
+		f.skip(times)
 		times = 0
 	}
 	for ; n > 0; n-- {
-		v := Value{Value: f.U64()}
-		f.Skip(times)
+		v := Value{Value: f.u64()}
+		f.skip(times)
 		if l.Read&readID != 0 {
-			v.ID = f.U64()
+			v.ID = f.u64()
 		}
-		f.Skip(bits.OnesCount64(l.Read & readLost))
-		if f.Short {
+		f.skip(bits.OnesCount64(l.Read & readLost))
+		if f.short {
 			break
 		}
 		values = append(values, v)
@@ -244,12 +244,12 @@ func (l *Layout) SplitTrailer(body []byte) (rest []byte, t Trailer) {
 	if at < 0 || at == len(body) {
 		return body, t
 	}
-	f := Fields{Rest: body[at:]}
+	f := fields{rest: body[at:]}
 	if l.Sample&SampleTID != 0 {
-		t.Pid, t.Tid = f.I32(), f.I32()
+		t.Pid, t.Tid = f.i32(), f.i32()
 	}
 	if l.Sample&SampleTime != 0 {
-		t.Time = f.U64()
+		t.Time = f.u64()
 	}
 	return body[:at], t
 }

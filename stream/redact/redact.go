@@ -139,9 +139,9 @@ func (r *Redactor) After(t *stream.Tables, see func(*stream.Batch) error) func(*
 	}
 }
 
-// count counts n values.
-func (r *Redactor) count(p stream.ProcessID, k valueKind, how Action, n int64) {
-	r.counts[redactedCount{p, k, how}] += n
+// count counts a value.
+func (r *Redactor) count(p stream.ProcessID, k valueKind, how Action) {
+	r.counts[redactedCount{p, k, how}]++
 }
 
 // tell adds the counts to the ledger.

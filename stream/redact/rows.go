@@ -124,7 +124,7 @@ func (r *Redactor) value(p stream.ProcessID, out, c *stream.Column, i int, k val
 	default:
 		out.AppendText([]byte(r.digest.hashed(k, textOf(c, i))))
 	}
-	r.count(p, k, how, 1)
+	r.count(p, k, how)
 }
 
 // textOf is row i of a column as a text.
@@ -174,7 +174,7 @@ func (r *Redactor) forgetPrivate(b *stream.Batch, private []bool) {
 	for i := range private {
 		c.AppendNull()
 		if private[i] {
-			r.count(b.Series.Process, userValue, Drop, 1)
+			r.count(b.Series.Process, userValue, Drop)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (r *Redactor) program(id stream.ProcessID, path string) string {
 	if r.how[pathValue] == Keep || base == path {
 		return path
 	}
-	r.count(id, pathValue, trimValues, 1)
+	r.count(id, pathValue, trimValues)
 	return base
 }
 
@@ -104,7 +104,7 @@ func (r *Redactor) machine(id stream.ProcessID, word, name string) string {
 	if name == "" || how == Keep {
 		return name
 	}
-	r.count(id, urlValue, how, 1)
+	r.count(id, urlValue, how)
 	if how == Drop {
 		return ""
 	}
@@ -227,7 +227,7 @@ func (r *Redactor) module(m stream.Module, names map[string]string) stream.Modul
 	if m.Path == "" && m.DebugPath == "" {
 		return m
 	}
-	r.count(0, pathValue, trimValues, 1)
+	r.count(0, pathValue, trimValues)
 	m.DebugPath, m.DebugName = baseName(m.DebugPath), baseName(m.DebugName)
 	if m.Path == "" {
 		return m
@@ -260,7 +260,7 @@ func (r *Redactor) files(t *stream.Tables) {
 		}
 		if !counted[f.File] {
 			counted[f.File] = true
-			r.count(0, pathValue, trimValues, 1)
+			r.count(0, pathValue, trimValues)
 		}
 		f.File = id
 		return f

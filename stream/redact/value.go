@@ -98,7 +98,7 @@ func (r *Redactor) text(p stream.ProcessID, k valueKind, text string) string {
 	if text == "" || how == Keep {
 		return text
 	}
-	r.count(p, k, how, 1)
+	r.count(p, k, how)
 	if how == Drop {
 		return ""
 	}
@@ -112,7 +112,7 @@ func (r *Redactor) name(p stream.ProcessID, thing, name string) string {
 	if name == "" || how == Keep {
 		return name
 	}
-	r.count(p, nameValue, how, 1)
+	r.count(p, nameValue, how)
 	if how == Drop {
 		return thing
 	}

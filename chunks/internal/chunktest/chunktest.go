@@ -49,7 +49,7 @@ type Writer[C Chunk, R Ring[C]] struct {
 // Log writes one log block, and reports false if there was no chunk.
 func (w *Writer[C, R]) Log(text string) bool {
 	var none C
-	body := LogBody(text)
+	body := logBody(text)
 	if w.chunk != none && int(w.at)+len(body)+100 > len(w.chunk.Payload()) {
 		w.Close()
 	}
@@ -61,7 +61,7 @@ func (w *Writer[C, R]) Log(text string) bool {
 		return false
 	}
 	for w.at/rawformat.PageSize >= w.page {
-		w.block(SyncBody(w.chunk.RangeStart()+uint64(w.at), w.chunk.Epoch()))
+		w.block(syncBody(w.chunk.RangeStart()+uint64(w.at), w.chunk.Epoch()))
 	}
 	w.block(body)
 	atomic.StoreUint64(w.chunk.CommitWord(), uint64(rawformat.MakeCommit(w.at, w.blocks)))
@@ -84,13 +84,13 @@ func (w *Writer[C, R]) Close() {
 	}
 }
 
-// LogBody is the body of a log block.
-func LogBody(text string) []byte {
+// logBody is the body of a log block.
+func logBody(text string) []byte {
 	return rawformat.AppendText([]byte{byte(rawformat.KindLog), 2, 0}, text)
 }
 
-// SyncBody is the body of a sync block.
-func SyncBody(index, epoch uint64) []byte {
+// syncBody is the body of a sync block.
+func syncBody(index, epoch uint64) []byte {
 	b := []byte{byte(rawformat.KindSync)}
 	for _, v := range []uint64{index, epoch, 1000, 7, 0} {
 		b = rawformat.AppendUint(b, v)

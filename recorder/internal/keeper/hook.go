@@ -1,9 +1,10 @@
 package keeper
 
 import (
-	"gprof/recorder/internal/rt"
 	"sync/atomic"
 	"time"
+
+	"gprof/recorder/internal/rt"
 )
 
 // hook calls a function of the program after rounds of sampling, in a goroutine of its own:
