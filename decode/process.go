@@ -46,6 +46,7 @@ type life struct{ start, again, end stream.Time }
 
 func newProcess(in Input, number int, t *stream.Tables) *process {
 	row := t.Process(in.ID)
+	row.Chunks = chunkLog(in.Found, in.Clock)
 	p := &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
 		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
 	if IsSampled(in.Found) && row.Pid > 0 {

@@ -155,7 +155,8 @@ func unshare(t *testing.T, cmd *exec.Cmd) bool {
 	return true
 }
 
-// A busy process can't push a quiet one below its floor, half of an equal share.
+// A busy process can't push a quiet one below its floor, half of an equal share. The quiet one logs
+// what it gave up.
 func TestQuietKeepsItsFloor(t *testing.T) {
 	const limit, floor = 3 << 20, 768 << 10
 	dir := t.TempDir()
@@ -178,6 +179,9 @@ func TestQuietKeepsItsFloor(t *testing.T) {
 	await(t, "the quiet one gives what it has above its floor", func() bool {
 		more()
 		return held() < floor+2*memberChunk
+	})
+	await(t, "the quiet one logs that", func() bool {
+		return read(t, quiet.dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindLog] > 0
 	})
 	for range 50 { // three times the limit
 		more()

@@ -38,10 +38,20 @@ type Process struct {
 	RangeStart uint64 // lowest index still held
 	Earliest   Time   // when the oldest chunk still held was begun; 0 unknown; Start if none was given up
 
+	// What became of its chunks, in the order of time.
+	Chunks []ChunkChange
+
 	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
 	Profile Profile // of the profile that the process was read from
 	Clock   Clock   // how its times were placed
 	Read    Ranges  // which positions were read; nil if unknown
+}
+
+// ChunkChange says that a recorder has filled chunks or, below 0, discarded some to make room: by
+// then at the latest.
+type ChunkChange struct {
+	Time          Time
+	Chunks, Bytes int64
 }
 
 // Profile is what a profile in pprof's format says of itself. If it has no Types the

@@ -48,6 +48,7 @@ func (r *Ring) GiveUp(done int64) (errs error) {
 		if c == nil {
 			break
 		}
+		r.givenUp.Add(1)
 		errs = errors.Join(errs, r.giveBack(c))
 	}
 	return errors.Join(errs, r.Publish())

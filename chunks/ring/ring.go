@@ -109,6 +109,7 @@ type Ring struct {
 
 	limit     atomic.Int64  // bytes; the session's may change
 	discarded atomic.Uint32 // chunks, ever; stored under mu
+	givenUp   atomic.Uint32 // of these, those that others of the session asked for
 	taken     atomic.Int64  // chunks handed out since the last Maintain
 	full      atomic.Bool   // the last allocation failed
 	pressed   atomic.Int32  // Maintains for which the session still counts as full
@@ -391,3 +392,6 @@ func (r *Ring) toldEnd() uint64 {
 
 // Discarded is how many chunks were ever discarded.
 func (r *Ring) Discarded() uint32 { return r.discarded.Load() }
+
+// GivenUp is how many of these were discarded because the session had no room for others.
+func (r *Ring) GivenUp() uint32 { return r.givenUp.Load() }

@@ -83,6 +83,7 @@ type Sink struct {
 	cost    overheads
 	pauses  viewer.Pauses
 	pages   viewer.Pages
+	logs    viewer.Logs
 
 	lostArguments []atomic.Int64 // by ProcessID
 	blocks        viewer.Pool[block]
@@ -146,7 +147,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Pauses:
 		s.pausedRanges(b)
 	case stream.Logs:
-		viewer.WriteLogs(s.logged.Writer, b, s.start)
+		s.logs.Rows(b)
 	case stream.Pages:
 		s.pages.Rows(s.visited.Writer, b)
 	}

@@ -38,10 +38,19 @@ func (s *Sink) beginProcess() {
 }
 
 func (s *Sink) endProcess() {
+	if !s.walk.Had(stream.Logs) {
+		s.beginLogs()
+		s.logs.End()
+	}
 	s.pages.End(s.visited.Writer)
 	s.pauses.End()
 	s.about.EndArray()
 	s.about.EndObject()
+}
+
+func (s *Sink) beginLogs() {
+	s.logs = viewer.Logs{Out: s.logged.Writer, Start: s.start}
+	s.logs.Begin(s.process())
 }
 
 // pid is the process as the viewer knows it: it must be a string.
@@ -52,8 +61,7 @@ func (s *Sink) beginPart() {
 	case stream.Overheads:
 		s.cost.sum = viewer.Overheads{}
 	case stream.Logs:
-		s.logged.Object(s.pid())
-		s.logged.Array("log")
+		s.beginLogs()
 	}
 }
 
@@ -64,8 +72,7 @@ func (s *Sink) endPart() {
 	case stream.Overheads:
 		s.cost.end(s)
 	case stream.Logs:
-		s.logged.EndArray()
-		s.logged.EndObject()
+		s.logs.End()
 	}
 }
 

@@ -189,20 +189,19 @@ func (p *pauses) end(s *Sink) {
 	s.out.EndArray()
 }
 
-// logs is what the recorder had to say, under the pid of its process.
-type logs struct{}
+// logs is what the recorder had to say, and what became of its chunks.
+type logs struct{ viewer.Logs }
 
-func (logs) begin(s *Sink) {
+func (l *logs) begin(s *Sink) {
+	l.Out, l.Start = s.out.Writer, s.start
 	s.out.Object("profilingLog")
-	s.out.Object(s.of(s.walk.Process).OutPid)
-	s.out.Array("log")
+	l.Begin(s.of(s.walk.Process))
 }
 
-func (logs) rows(s *Sink, b *stream.Batch) { viewer.WriteLogs(s.out.Writer, b, s.start) }
+func (l *logs) rows(_ *Sink, b *stream.Batch) { l.Rows(b) }
 
-func (logs) end(s *Sink) {
-	s.out.EndArray()
-	s.out.EndObject()
+func (l *logs) end(s *Sink) {
+	l.End()
 	s.out.EndObject()
 }
 

@@ -83,20 +83,25 @@ func TestEarliest(t *testing.T) {
 	}
 }
 
-// A process's log and its lines of the ledger stand under its pid.
+// A process's log, what became of its chunks, and its lines of the ledger stand under its pid.
 func TestLogs(t *testing.T) {
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
 		p.Log(begin+milli, stream.LogInfo, "started")
 		p.Log(begin+2*milli, stream.LogError, "disk full")
 		b.Tables.Ledger.Add(stream.Line{Process: "0000000000000001", Reason: stream.ReasonTorn, What: "blocks", Where: "chunk-00001", Count: 2, Bytes: 30})
+		b.Tables.Process(1).Chunks = []stream.ChunkChange{{Time: begin + 3*milli, Chunks: 1, Bytes: 4096}, {Time: begin + 4*milli, Chunks: -2, Bytes: -8192}}
+		b.Tables.Process(1).Exit.Known = true
 		b.Process(stream.Process{Instance: 2, Pid: 2, Start: begin, End: begin + second}).Log(begin, stream.LogWarn, "late")
 		b.Tables.Ledger.Add(stream.Line{Process: "0000000000000002", Reason: stream.ReasonTorn, What: "blocks", Where: "chunk-00002", Count: 1})
 	})
-	want := `{"1":{"log":[{"level":"info","text":"started","time":1.25},{"level":"error","text":"disk full","time":2.25}]}}`
+	want := `{"1":{"bufferGlobalController":{"controllerCreationTime_TSms":0.25,"logBegin_TSms":3.25,` +
+		`"updates":[[1,3.25,1,4096],[1,4.25,-2,-8192],[1,1000.25,0,0]],"updatesSchema":["0: pid","1: chunkRelease_TSms","2: chunkDiff","3: bytes"]},` +
+		`"log":[{"level":"info","text":"started","time":1.25},{"level":"error","text":"disk full","time":2.25}],` +
+		`"profilingLogBegin_TSms":0.25,"profilingLogEnd_TSms":1000.25}}`
 	if got := compact(t, profile["profilingLog"]); got != want {
 		t.Errorf("log %s, want %s", got, want)
 	}
-	want = `{"2":{"log":[{"level":"warning","text":"late","time":0.25}]}}`
+	want = `{"2":{"log":[{"level":"warning","text":"late","time":0.25}],"profilingLogBegin_TSms":0.25,"profilingLogEnd_TSms":1000.25}}`
 	if got := compact(t, members(profile.list("processes"))[0]["profilingLog"]); got != want {
 		t.Errorf("log of the second process %s, want %s", got, want)
 	}

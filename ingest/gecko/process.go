@@ -255,6 +255,7 @@ func (r *reader) logs(x *process, id stream.ProcessID) {
 			switch of := (part{r.file, &m.Value, all.of}); {
 			case m.Value.Get("log").Is(jsonfile.Array):
 				r.ourLog(id, of)
+				r.ourChunks(id, of)
 			case m.Value.Get("ledger").Is(jsonfile.Array): // see ledgers
 			default:
 				r.log(id, r.t.Process(id).Start, stream.LogInfo, key+" of "+m.Key+": "+strings.TrimSpace(string(r.file.raw(&m.Value))))
@@ -278,6 +279,32 @@ func (r *reader) ourLog(id stream.ProcessID, of part) {
 		}
 		r.log(id, r.zero+stream.Time(ns), int64(level), o.text("text"))
 	}))
+}
+
+// maxUpdates bounds the memory for what became of chunks: no recording holds so many.
+const maxUpdates = 1 << 20
+
+// ourChunks reads what became of the chunks of a process. A row of no chunks is its end.
+func (r *reader) ourChunks(id stream.ProcessID, of part) {
+	updates := of.object("bufferGlobalController").at("updates")
+	if !updates.is(jsonfile.Array) {
+		return
+	}
+	p := r.t.Process(id)
+	t := updates.listed("pid", "chunkRelease_TSms", "chunkDiff", "bytes")
+	for t.next() && !r.full() {
+		ns, ok := t.nanos(1)
+		n, known := t.integer(2)
+		bytes, _ := t.integer(3)
+		switch {
+		case !ok || !known || n == 0:
+		case len(p.Chunks) == maxUpdates:
+			r.lose(stream.ReasonUnsupported, "updates of chunks", 1)
+		default:
+			p.Chunks = append(p.Chunks, stream.ChunkChange{Time: r.zero + stream.Time(ns), Chunks: n, Bytes: bytes})
+		}
+	}
+	r.ended(t, "updates of chunks")
 }
 
 func (r *reader) log(id stream.ProcessID, at stream.Time, level int64, text string) {

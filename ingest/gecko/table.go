@@ -53,6 +53,16 @@ func (p part) columns(names ...string) *table {
 	return t
 }
 
+// listed is a table of the rows in the list p, of columns in that order.
+func (p part) listed(names ...string) *table {
+	t := &table{f: p.f, of: p.of, names: names, cells: make([][]byte, len(names)), offs: make([]int64, len(names)), rows: p.f.at(p.v)}
+	t.rows.Array()
+	for i := range names {
+		t.place = append(t.place, i)
+	}
+	return t
+}
+
 // openRows opens a table of rows.
 func (t *table) openRows(p part) {
 	schema := p.object("schema")

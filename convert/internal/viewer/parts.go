@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"strconv"
 	"time"
 
 	"gprof/convert/internal/jsontext"
@@ -170,22 +169,4 @@ func (p *page) write(out *jsontext.Writer, pid string) {
 	out.Number("embedderInnerWindowID", p.embedder)
 	out.Flag("isPrivateBrowsing", p.private)
 	out.EndObject()
-}
-
-// logLevels are the names of the levels.
-var logLevels = [...]string{stream.LogInfo: "info", stream.LogWarn: "warning", stream.LogError: "error"}
-
-// WriteLogs writes the recorder's log as elements of a list.
-func WriteLogs(out *jsontext.Writer, b *stream.Batch, start stream.Time) {
-	for i, at := range b.Time {
-		level := strconv.FormatInt(b.Value[i], 10)
-		if n := b.Value[i]; 0 <= n && int(n) < len(logLevels) {
-			level = logLevels[n]
-		}
-		out.BeginObject()
-		moment(out, "time", at-start, true)
-		out.Member("level", level)
-		out.Member("text", text(&b.Args[0], i))
-		out.EndObject()
-	}
 }

@@ -60,6 +60,7 @@ type Keeper struct {
 	hook          hook
 	counterPeriod rt.Time                 // 0: none
 	complained    bool                    // an error of the disk has been logged
+	givenUp       uint32                  // chunks given up to others of the session that were logged
 	leftCounter   bool                    // the processor's counter has jumped
 	resting       bool                    // stopped through the session
 	faults        uint32                  // the value of [mapping.Faults] for which replaceCut is done
@@ -118,6 +119,7 @@ func (k *Keeper) run() {
 
 // finish writes the last values of the heap and the counters.
 func (k *Keeper) finish() {
+	k.tellGivenUp()
 	if k.paused.Load() {
 		return
 	}
@@ -246,6 +248,7 @@ func (k *Keeper) runDue(due *schedule) {
 		due.overhead = now + rt.Time(overheadEvery)
 		k.dict.Inspect()
 		k.complain("directory", k.lookForDir())
+		k.tellGivenUp()
 		k.writeOverhead()
 	}
 }

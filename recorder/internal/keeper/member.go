@@ -103,6 +103,15 @@ func (m *membership) describe() string {
 	return "shared limit"
 }
 
+// tellGivenUp logs how many chunks were given up since it was last called: the ring's own
+// discards stand in the headers of the chunks that took their place.
+func (k *Keeper) tellGivenUp() {
+	if all := k.ring.GivenUp(); all != k.givenUp {
+		k.rec.Log(rawformat.LogInfo, fmt.Sprintf("chunks given up for other processes of the session: %d", all-k.givenUp))
+		k.givenUp = all
+	}
+}
+
 // followSession does this process' part in the session: it balances how much each process
 // holds, and carries out the command that all are given. Only the keeper calls it.
 func (k *Keeper) followSession() {
