@@ -240,7 +240,7 @@ func (p *clockProcess) describe(c decode.Clock) stream.Clock {
 	row := stream.Clock{
 		By: stream.PlacedByBoot, Boot: decode.BootID(p.Process.Process), Pieces: 1,
 		Anchors: len(p.anchors), First: c.At(first.Monotonic), Last: c.At(last.Monotonic),
-		Monotonic: int64(first.Monotonic),
+		Monotonic: int64(first.Monotonic), Shift: c.At(first.Monotonic) - stream.Time(first.Realtime),
 	}
 	if row.Boot == "" || p.shared != p.boot.lines[0] {
 		row.By = stream.PlacedByHost
@@ -270,7 +270,7 @@ func (a *aligner) place() {
 	for _, p := range a.unknown {
 		at, from := decode.RealTime(p.Process)
 		if from == "" {
-			at, from = start, "the start of the run"
+			at, from = start, stream.PlacedByRun
 		}
 		p.clock = decode.Fixed(at - int64(decode.FirstTime(p.Process)))
 		p.placed = stream.Clock{By: from, Boot: decode.BootID(p.Process), Pieces: 1, Uncertainty: -1}
@@ -287,7 +287,7 @@ func (a *aligner) placeForeign() {
 		p.placed = p.foreign.row().Clock
 		if p.placed.By == "" {
 			p.foreign.place(start)
-			p.placed = stream.Clock{By: "the start of the run", Pieces: 1, Uncertainty: -1}
+			p.placed = stream.Clock{By: stream.PlacedByRun, Pieces: 1, Uncertainty: -1}
 		}
 	}
 }

@@ -61,6 +61,11 @@ type Profile struct {
 	Default    string      // the name of the one to be shown
 	PeriodType ValueType
 	Period     int64
+
+	// Of a sum that gprof-convert made of many inputs, Sum is true, and UnknownCPU is the number of
+	// samples whose CPU time was unknown.
+	Sum        bool
+	UnknownCPU int64
 }
 
 // ValueType is the name of a value and its unit.
@@ -82,12 +87,14 @@ type Clock struct {
 	Anchors     int    // readings of monotonic and real time together
 	First, Last Time   // of the anchors
 	Monotonic   int64  // ns that the machine's monotonic clock read at First, 0 unknown
+	Shift       Time   // how far First lies behind what the process' own clock read then, which depends on the other processes of the run
 }
 
 // The usual values of Clock.By.
 const (
-	PlacedByBoot = "boot" // the monotonic clock of its boot, which others may share
-	PlacedByHost = "host" // its own readings of the real time: its monotonic clock is not that of its boot
+	PlacedByBoot = "boot"                 // the monotonic clock of its boot, which others may share
+	PlacedByRun  = "the start of the run" // nothing tells its time
+	PlacedByHost = "host"                 // its own readings of the real time: its monotonic clock is not that of its boot
 )
 
 // Machine is the processor that modules of p are made for, as a rule: its Arch without

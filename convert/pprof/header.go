@@ -1,11 +1,13 @@
 package pprof
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
+	"gprof/convert/internal/totals"
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
 	"gprof/stream/wording"
@@ -36,6 +38,9 @@ func (s *Sink) writeHeader() {
 // defaultType is the profiles' own, if it exists.
 func (s *Sink) defaultType() string {
 	c := &s.imported
+	if s.options.Sum && slices.ContainsFunc(s.tables.Processes, func(p stream.Process) bool { return p.Profile.Default != c.Default }) {
+		return s.types.first() // the same in whatever order they come
+	}
 	if len(c.Types) > 0 && (c.Default == "" || slices.ContainsFunc(s.types.list, func(typ sampleType) bool { return typ.name == c.Default })) {
 		return c.Default
 	}
@@ -46,6 +51,9 @@ func (s *Sink) defaultType() string {
 func (s *Sink) period() int64 {
 	if len(s.imported.Types) > 0 {
 		return s.imported.Period
+	}
+	if s.types.period() != cpuTypes[0] {
+		return 0 // the interval is one of time
 	}
 	var longest int64
 	for i := range s.tables.Processes {
@@ -59,21 +67,30 @@ func (s *Sink) period() int64 {
 func (s *Sink) comments() []string {
 	var all []string
 	incomplete := false
-	for _, line := range atMost(s.known, maxComments) {
-		if line.Reason == stream.ReasonClock && s.options.Every == 0 {
-			continue // nothing here has a time
-		}
-		if line.Reason == stream.ReasonUnsupported && line.What == "labels" && line.Where == "of allocations" {
-			continue // they have a place here
-		}
+	known, unknown := s.known, s.totals.Unknown
+	for i := range s.tables.Processes {
+		unknown = totals.Plus(unknown, s.tables.Processes[i].Profile.UnknownCPU)
+	}
+	known = slices.DeleteFunc(known, func(line stream.Line) bool {
+		untimed := line.Reason == stream.ReasonClock && s.options.Every == 0 // nothing here has a time
+		labels := line.Reason == stream.ReasonUnsupported && line.What == "labels" && line.Where == "of allocations"
+		return untimed || labels // which have a place here
+	})
+	if s.options.Sum {
+		known = sumUp(known)
+	}
+	for _, line := range atMost(known, maxComments) {
 		incomplete = incomplete || line.Reason.Severity() == stream.Loss && !line.Reason.Quiet()
 		all = append(all, "# "+wording.Remark(line))
 	}
-	if s.totals.Unknown > 0 && s.types.cpu >= 0 {
-		all = append(all, fmt.Sprintf("# the CPU time of %d samples is unknown", s.totals.Unknown))
+	if unknown > 0 && s.types.cpu >= 0 {
+		all = append(all, fmt.Sprintf(profileproto.CommentUnknownCPU, unknown))
 	}
 	if incomplete {
-		all = append(all, "The recording is incomplete: see pprof -comments")
+		all = append(all, profileproto.CommentIncomplete)
+	}
+	if comment, telling := s.modules.comment(); s.options.Sum && (telling || len(all) > 0) {
+		all = slices.Insert(all, 0, comment)
 	}
 	return all
 }
@@ -87,6 +104,11 @@ func atMost(lines []stream.Line, most int) (all []stream.Line) {
 	if len(lines) <= most {
 		return lines
 	}
+	return sumUp(lines)
+}
+
+// sumUp sums up lines by reason and subject.
+func sumUp(lines []stream.Line) (all []stream.Line) {
 	at := map[stream.Line]int{}
 	for _, l := range lines {
 		key := stream.Line{Reason: l.Reason, What: l.What}
@@ -98,6 +120,9 @@ func atMost(lines []stream.Line, most int) (all []stream.Line) {
 		all[i].Count += l.Count
 		all[i].Bytes += l.Bytes
 	}
+	slices.SortFunc(all, func(a, b stream.Line) int {
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.What, b.What))
+	})
 	return all
 }
 

@@ -2,10 +2,13 @@ package pprof
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 
@@ -19,9 +22,11 @@ import (
 // says that it has functions if any code in it has a name. Code without a name that
 // lies in the same module is in a second mapping, for pprof to name.
 type modules struct {
-	tables *stream.Tables
-	list   []mapping
-	of     [][]int // mappings by ModuleID, as indexes in list, imported ones first
+	tables  *stream.Tables
+	sum     bool
+	program stream.ModuleID // the first one
+	list    []mapping
+	of      [][]int // mappings by ModuleID, as indexes in list, imported ones first
 }
 
 // mapping is one of the output.
@@ -52,17 +57,22 @@ const (
 	maxParts = 64
 )
 
-func (m *modules) build(t *stream.Tables) {
-	*m = modules{tables: t, of: make([][]int, t.Modules.Len()+1)}
+func (m *modules) build(t *stream.Tables, sum bool) {
+	*m = modules{tables: t, sum: sum, of: make([][]int, t.Modules.Len()+1)}
 	paths := make([]string, len(m.of))
 	came := make([][]stream.Mapping, len(m.of))
 	for _, known := range t.Mappings() {
-		paths[known.Module] = cmp.Or(paths[known.Module], known.Path)
+		if at := &paths[known.Module]; *at == "" || known.Path != "" && known.Path < *at {
+			*at = known.Path // the same of sums in any order
+		}
 		if known.Start < known.Limit {
 			came[known.Module] = append(came[known.Module], known)
 		}
 	}
-	order := inOrder(t)
+	order := m.inOrder()
+	if len(order) > 0 {
+		m.program = order[0]
+	}
 	for _, id := range byAddress(order, came) {
 		for _, c := range came[id] {
 			if len(m.of[id]) < maxParts && !m.overlaps(c.Start, c.Limit) {
@@ -156,9 +166,10 @@ func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int 
 	return -1
 }
 
-// inOrder sorts the modules, the first process's program first: tools take the first mapping for
-// the program.
-func inOrder(t *stream.Tables) []stream.ModuleID {
+// inOrder sorts the modules, a program first: tools take the first mapping for the program. It is
+// that of the first process; in a sum, whose inputs have no order, the first of all.
+func (m *modules) inOrder() []stream.ModuleID {
+	t := m.tables
 	var order []stream.ModuleID
 	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
 		order = append(order, id)
@@ -166,8 +177,13 @@ func inOrder(t *stream.Tables) []stream.ModuleID {
 	if len(t.Processes) == 0 {
 		return order
 	}
-	exe := t.Processes[0].Exe
-	main := slices.IndexFunc(order, func(id stream.ModuleID) bool { return isProgram(t.Modules.At(id), exe) })
+	candidates := t.Processes[:1]
+	if m.sum {
+		candidates = t.Processes
+	}
+	main := slices.IndexFunc(order, func(id stream.ModuleID) bool {
+		return slices.ContainsFunc(candidates, func(p stream.Process) bool { return isProgram(t.Modules.At(id), p.Exe) })
+	})
 	if main > 0 {
 		id := order[main]
 		copy(order[1:], order[:main])
@@ -229,4 +245,20 @@ func (m *mapping) has() (names stream.MappingNames) {
 		names |= stream.NamesInlined
 	}
 	return names
+}
+
+// comment says which addresses are made up, for a reader that sums up sums; telling: it says
+// more than a reader would think without it.
+func (m *modules) comment() (text string, telling bool) {
+	program, madeUp := 0, []string{}
+	for i := range m.list {
+		at := &m.list[i]
+		if program == 0 && at.module == m.program && (at.found.used || at.came) {
+			program = i + 1
+		}
+		if at.found.used && !at.came {
+			madeUp = append(madeUp, strconv.Itoa(i+1))
+		}
+	}
+	return fmt.Sprintf(profileproto.CommentSum, program, strings.Join(madeUp, " ")), program > 1 || len(madeUp) > 0
 }

@@ -111,12 +111,12 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	done := s.track
 	if s.options.Sum {
 		s.sums = newSums(t, len(s.types.list))
-		done = s.sumUp
+		done = s.addTrack
 	}
 	s.totals = totals.New(t, done)
-	s.totals.Every, s.totals.ByWho = s.options.Every, true
+	s.totals.Every, s.totals.ByWho, s.totals.OwnClocks = s.options.Every, true, s.options.Sum
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
-	s.modules.build(t)
+	s.modules.build(t, s.options.Sum)
 	s.locations.build(t)
 	for _, typ := range s.types.list {
 		s.valueType(profileproto.ProfileSampleType, typ.name, typ.unit)
@@ -229,7 +229,7 @@ func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 		return body
 	}
 	for key, value := range s.tables.Labels.At(who.Labels).All() {
-		numeric := len(s.imported.Types) > 0 && s.tables.NumericLabel(key)
+		numeric := s.tables.NumericLabel(key)
 		key = s.programKey(key)
 		if numeric {
 			if with, ok := s.appendNumbers(body, key, value); ok {

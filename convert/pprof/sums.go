@@ -1,6 +1,9 @@
 package pprof
 
 import (
+	"cmp"
+	"slices"
+
 	"gprof/convert/internal/totals"
 	"gprof/stream"
 )
@@ -53,10 +56,10 @@ func (s *sums) add(key sumKey) (at int32) {
 	return at
 }
 
-// sumUp adds the totals of a track to those of all. When there are too many of them
+// addTrack adds the totals of a track to those of all. When there are too many of them
 // they are written, and further ones of the same are samples of their own: readers
 // add those up.
-func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
+func (s *Sink) addTrack(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 	for i := range of {
 		total := &of[i]
 		if total.Zero() && s.imported.alone == nil {
@@ -72,22 +75,24 @@ func (s *Sink) sumUp(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 	}
 }
 
-// writeSums writes and drops the sums: first that of each stack, then the others. In the order of
-// ids, stacks share most of their callers with the one before, which is a lot faster.
+// writeSums writes and drops the sums, by stack and labels. In the order of ids, stacks share most
+// of their callers with the one before, which is a lot faster.
 func (s *Sink) writeSums() {
 	if len(s.sums.keys) == 0 {
 		return
 	}
-	alone := s.imported.alone != nil // its samples stay in their order
-	for _, at := range s.sums.at {
-		if at != 0 && !alone {
-			s.writeSum(int(at - 1))
-		}
+	order := make([]int, len(s.sums.keys))
+	for i := range order {
+		order[i] = i
 	}
-	for i, key := range s.sums.keys {
-		if int(s.sums.at[key.stack]-1) != i || alone {
-			s.writeSum(i)
-		}
+	if s.imported.alone == nil { // else its samples stay in their order
+		slices.SortFunc(order, func(i, j int) int {
+			a, b := s.sums.keys[i], s.sums.keys[j]
+			return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.labels, b.labels))
+		})
+	}
+	for _, i := range order {
+		s.writeSum(i)
 	}
 	clear(s.sums.at)
 	clear(s.sums.others)

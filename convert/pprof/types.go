@@ -215,13 +215,9 @@ func (s *Sink) writeAttributes() {
 	}
 }
 
-// span is the profile's beginning and duration: the only profile's own, else from the first row to
-// the last.
+// span is the profile's beginning and duration.
 func (s *Sink) span() (start stream.Time, duration int64) {
-	first, last := s.totals.First, s.totals.Last
-	if p := s.imported.alone; p != nil {
-		first, last = p.Start, max(p.Start, p.End)
-	}
+	first, last := s.totals.Span()
 	if d := int64(last - first); d >= 0 {
 		return first, d
 	}

@@ -80,6 +80,7 @@ func (f *File) Processes() []stream.Process {
 		p.Interval, _ = times(h.period, factor)
 	}
 	p.Profile = stream.Profile{Default: h.chosen, PeriodType: stream.ValueType{Name: h.periodType.name, Unit: h.periodType.unit}, Period: h.period}
+	p.Profile.Sum, p.Profile.UnknownCPU = h.sum.isSum, h.sum.unknownCPU
 	for _, t := range h.types {
 		p.Profile.Types = append(p.Profile.Types, stream.ValueType{Name: t.name, Unit: t.unit})
 	}

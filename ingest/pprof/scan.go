@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"gprof/ingest/internal/damage"
 	"gprof/rawformat/profileproto"
@@ -36,6 +37,7 @@ type header struct {
 	chosen     string // default sample type
 	attributes []attribute
 	untold     int64 // comments beyond the limit
+	sum        sumNotes
 }
 
 // valueName is the type and unit of a value.
@@ -50,6 +52,7 @@ type mappingRow struct {
 	start, limit, offset uint64
 	file, build          string
 	names                stream.MappingNames
+	madeUp               bool // its addresses are
 }
 
 const maxMapped = 1 << 12
@@ -169,7 +172,7 @@ func (s *scanner) mapping(body []byte) {
 // resolveMappings resolves the strings of mappings. The first one is the program.
 func (s *scanner) resolveMappings() {
 	for _, n := range s.mapped {
-		m := mappingRow{start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
+		m := mappingRow{madeUp: s.h.sum.madeUp[n[profileproto.MappingID]], start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
 			file: s.text(n[profileproto.MappingFile]), build: s.text(n[profileproto.MappingBuild])}
 		for i, has := range []int{profileproto.MappingHasFunctions, profileproto.MappingHasFiles, profileproto.MappingHasLines, profileproto.MappingHasInlined} {
 			if n[has] != 0 {
@@ -179,7 +182,8 @@ func (s *scanner) resolveMappings() {
 		s.h.mappings = append(s.h.mappings, m)
 	}
 	if len(s.h.mappings) > 0 {
-		s.h.program = s.h.mappings[0].file
+		program := slices.IndexFunc(s.mapped, func(n numbers) bool { return s.h.sum.isSum && n[profileproto.MappingID] == s.h.sum.program })
+		s.h.program = s.h.mappings[max(0, program)].file
 	}
 }
 
@@ -190,6 +194,7 @@ func (s *scanner) resolve(err error) (*header, error) {
 		return nil, errors.Join(err, &damage.Error{Off: s.h.size, Err: bad})
 	}
 	s.h.periodType = s.name(s.period)
+	s.comments = slices.DeleteFunc(s.comments, func(n uint64) bool { return s.h.sum.note(s.text(n)) })
 	s.resolveMappings()
 	s.h.time, s.h.duration = max(0, s.h.time), max(0, s.h.duration)
 	s.h.checkDuration()

@@ -69,7 +69,11 @@ func (s *source) begin() {
 	s.rows = newRows(s.tables, s.id, len(plan.measures))
 	for _, m := range s.file.header.mappings {
 		if m.file != "" || m.build != "" {
-			id := s.tables.Modules.Intern(moduleOf(m.file, m.build))
+			id := moduleIn(s.tables, m.file, m.build)
+			if m.madeUp {
+				s.tables.AddMapping(stream.Mapping{Module: id, Path: m.file})
+				continue
+			}
 			s.tables.AddMapping(stream.Mapping{Module: id, Start: m.start, Limit: m.limit, Offset: m.offset, Path: m.file, Names: m.names})
 		}
 	}
@@ -161,6 +165,10 @@ func (s *source) tellMore() {
 	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
 	for key, number := range odd.noted {
 		s.tables.NoteLabel(key, number)
+	}
+	for _, line := range h.sum.lines {
+		line.Process = h.name()
+		s.tables.Ledger.Add(line)
 	}
 	s.tell(stream.ReasonMalformed, "definitions", "", odd.definitions)
 	s.tell(stream.ReasonMalformed, "durations", "a time of day instead: samples stand at the time of the profile", h.endless)

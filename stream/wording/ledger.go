@@ -5,6 +5,8 @@ package wording
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"gprof/stream"
 )
@@ -76,4 +78,27 @@ func Remark(line stream.Line) string {
 		text += " " + line.Where
 	}
 	return text + ": " + Amount(line) + " (" + Reason(line.Reason) + ")"
+}
+
+// ParseRemark reads what Remark writes of a line of no process and no place. It is not ok for
+// any other text.
+func ParseRemark(text string) (line stream.Line, ok bool) {
+	severity, rest, _ := strings.Cut(text, ": ")
+	reason, rest, _ := strings.Cut(rest, ": ")
+	for line.Reason = range stream.NumReasons {
+		if line.Reason.String() == reason && line.Reason.Severity().String() == severity {
+			break
+		}
+	}
+	amount, ok := strings.CutSuffix(rest, " ("+Reason(line.Reason)+")")
+	count, what, _ := strings.Cut(amount, " ")
+	if at := strings.LastIndex(what, ", "); at >= 0 {
+		if number, isBytes := strings.CutSuffix(what[at+len(", "):], " bytes"); isBytes {
+			line.Bytes, _ = strconv.ParseInt(number, 10, 64)
+			what = what[:at]
+		}
+	}
+	line.Count, _ = strconv.ParseInt(count, 10, 64)
+	line.What = what
+	return line, ok && Remark(line) == text
 }

@@ -36,9 +36,8 @@ func (m *Memory) add(bytes, objects int64) {
 // Totals sums up what a sink is given. Its memory depends on the number of stacks only: those of
 // one track at a time, with a bounded number of goroutines, are held.
 type Totals struct {
-	First, Last stream.Time // of all rows, once there are any
-	Rows        int64       // of all kinds
-	Unknown     int64       // samples whose CPU time is unknown
+	Rows    int64 // of all kinds
+	Unknown int64 // samples whose CPU time is unknown
 
 	// Every is the length of a bucket of time, if sums are by bucket, too: one begins at the Unix
 	// epoch. Set it before the first Add.
@@ -54,6 +53,10 @@ type Totals struct {
 	// track is then delivered in several parts, which may overlap. Set it before the first Add.
 	ByWho bool
 
+	// OwnClocks makes Span tell times by each process' own clock: on the time line of the run they
+	// depend on the other processes. Set it before the first Add.
+	OwnClocks bool
+
 	tables *stream.Tables
 	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
 	series stream.Series // being summed up
@@ -61,6 +64,10 @@ type Totals struct {
 	at     []int32            // by StackID: 1 + its first index in totals, 0 none
 	others map[otherKey]int32 // where further ones are
 	lost   stream.Ledger
+
+	dated       bool // first and last are known
+	first, last stream.Time
+	undated     stream.Time // the longest duration of what has no time
 }
 
 // otherKey identifies further totals of a stack.
@@ -84,7 +91,7 @@ func (t *Totals) Add(b *stream.Batch) {
 	if b.Len() == 0 {
 		return
 	}
-	t.see(b.Time[0], b.Time[b.Len()-1])
+	t.see(b)
 	t.Rows += int64(b.Len())
 	kind := b.Series.Kind
 	if !t.takes(kind) {
@@ -135,11 +142,34 @@ func (t *Totals) reach(at stream.Time) {
 	t.At = at - (at%t.Every+t.Every)%t.Every
 }
 
-func (t *Totals) see(first, last stream.Time) {
-	if t.Rows == 0 {
-		t.First, t.Last = first, last
+// see notes when the rows of a segment are. Those of a profile have no moment of their own, so
+// they count as from its beginning to its end.
+func (t *Totals) see(b *stream.Batch) {
+	p := t.tables.Process(b.Series.Process)
+	first, last := b.Time[0], b.Time[b.Len()-1]
+	if len(p.Profile.Types) > 0 {
+		first, last = p.Start, max(p.Start, p.End)
 	}
-	t.First, t.Last = min(t.First, first), max(t.Last, last)
+	if t.OwnClocks {
+		if p.Clock.By == stream.PlacedByRun {
+			t.undated = max(t.undated, last-first)
+			return
+		}
+		first, last = first-p.Clock.Shift, last-p.Clock.Shift
+	}
+	if !t.dated {
+		t.dated, t.first, t.last = true, first, last
+	}
+	t.first, t.last = min(t.first, first), max(t.last, last)
+}
+
+// Span is from the first row to the last. By own clocks, what has no time counts only if there is
+// nothing else.
+func (t *Totals) Span() (first, last stream.Time) {
+	if !t.dated {
+		return 0, t.undated
+	}
+	return t.first, t.last
 }
 
 // who is by whom the sums are.
