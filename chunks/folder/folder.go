@@ -1,5 +1,5 @@
-// Package folder makes and opens the files of an instance: in a directory that others may
-// write, or in this process' memory.
+// Package folder keeps the files of an instance: in a directory that others may write, or
+// in this process' memory.
 package folder
 
 import (

@@ -1,6 +1,6 @@
-// Package mapping maps files, and anonymous memory. Bytes that are stored in a mapped file
-// survive the process. If the file is cut short by others, that must not kill the process,
-// see [CatchFaults].
+// Package mapping maps memory: of files, or anonymous. Bytes that are stored in a mapped
+// file survive the process. If the file is cut short by others, that must not kill the
+// process, see [CatchFaults].
 package mapping
 
 import (

@@ -1,5 +1,5 @@
-// Package gonames finds out from the names of Go functions which part of a program they
-// belong to, and what to call goroutines that begin in them.
+// Package gonames reads names of Go functions: which part of a program they belong to,
+// and what to call goroutines that begin in them.
 package gonames
 
 import (

@@ -1,5 +1,5 @@
-// Package page knows which pages of the program are open, and writes what they are. Like
-// events, pages belong to the program, whatever records them.
+// Package page keeps track of the pages that a program has open. Like events, pages
+// belong to the program; each recording states those that are open.
 package page
 
 import (
@@ -109,7 +109,7 @@ func (p *Page) block(r *shard.Recording) shard.Block {
 }
 
 // end writes that a page is closed, and before that what the page is, unless the same chunk
-// has it already. So whoever finds the end also finds the page. The lock is held.
+// has it already. So a reader that finds the end also finds the page. The lock is held.
 func (p *Page) end(r *shard.Recording) {
 	page := p.block(r)
 	if p.statedIn == r.Instance() {

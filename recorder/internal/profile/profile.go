@@ -1,4 +1,4 @@
-// Package profile takes CPU profiles by runtime/pprof and reads their samples.
+// Package profile samples the CPU by profiles of runtime/pprof.
 package profile
 
 import (

@@ -1,5 +1,5 @@
-// Package sampler takes CPU samples by signals of its own, and keeps what a sample needs to
-// know about its goroutine: the track that it is on, and the labels that it is in.
+// Package sampler takes CPU samples by signals of its own. For that it keeps the tracks and
+// labels that goroutines are in.
 package sampler
 
 import (
