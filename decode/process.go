@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -47,7 +46,7 @@ type life struct{ start, again, end stream.Time }
 func newProcess(in Input, number int, t *stream.Tables) *process {
 	row := t.Process(in.ID)
 	row.Chunks = chunkLog(in.Found, in.Clock)
-	p := &process{Input: in, number: number, name: row.Name, instance: instanceName(row.Instance),
+	p := &process{Input: in, number: number, name: row.Name, instance: row.InstanceName(),
 		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
 	if IsSampled(in.Found) && row.Pid > 0 {
 		p.code.made = jitcode.OfProcess(int32(row.Pid)) // a sampler knows all files of the process
@@ -212,5 +211,3 @@ func (p *process) line(pr chunks.Problem) stream.Line {
 	}
 	return l
 }
-
-func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }

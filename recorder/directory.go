@@ -98,7 +98,7 @@ func (r *Recorder) place(p *plan) {
 		r.files = folder.NewMemory()
 		return
 	}
-	r.dir = filepath.Join(r.session, instanceName(r.rec.Instance()))
+	r.dir = filepath.Join(r.session, folder.InstanceName(r.rec.Instance()))
 	r.files = folder.Dir(r.dir)
 }
 

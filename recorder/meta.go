@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
@@ -98,7 +99,7 @@ func (p *plan) metaProgram(add func(string, any)) {
 	}
 	add(rawformat.MetaPid, os.Getpid())
 	if p.parent != 0 {
-		add(rawformat.MetaParent, instanceName(p.parent))
+		add(rawformat.MetaParent, folder.InstanceName(p.parent))
 		if index, ok := session.IndexNow(p.session, p.parent); ok {
 			add(rawformat.MetaParentIdx, index)
 		}

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -284,7 +285,7 @@ type environment struct {
 func (e *environment) export(session string, instance, parent uint64) {
 	e.parent = parent
 	e.before = map[string]*string{}
-	for name, value := range map[string]string{EnvSession: session, EnvParent: instanceName(instance)} {
+	for name, value := range map[string]string{EnvSession: session, EnvParent: folder.InstanceName(instance)} {
 		if old, ok := os.LookupEnv(name); ok {
 			e.before[name] = &old
 		} else {

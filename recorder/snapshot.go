@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/recorder/internal/keeper"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
@@ -36,7 +37,7 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 	}
 	path = filepath.Join(dir, now.UTC().Format("20060102T150405.000000000Z"))
 	err = shard.Guard(func() error {
-		return chunks.CopySince(r.files, filepath.Join(path, instanceName(r.rec.Instance())), since)
+		return chunks.CopySince(r.files, filepath.Join(path, folder.InstanceName(r.rec.Instance())), since)
 	})
 	if err != nil {
 		return "", err
@@ -50,7 +51,7 @@ func (r *Recorder) dump() error {
 	if r.dumpDir == "" {
 		return nil
 	}
-	to := filepath.Join(r.dumpDir, filepath.Base(r.session), instanceName(r.rec.Instance()))
+	to := filepath.Join(r.dumpDir, filepath.Base(r.session), folder.InstanceName(r.rec.Instance()))
 	if err := chunks.CopySince(r.files, to, 0); err != nil {
 		return fmt.Errorf("dump: %w", err)
 	}

@@ -69,8 +69,6 @@ func newInstance() uint64 {
 	return max(1, binary.LittleEndian.Uint64(b[:]))
 }
 
-func instanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }
-
 // create makes the directory and the files in it.
 func (r *Recorder) create(p *plan) error {
 	if err := r.makeDir(p); err != nil {

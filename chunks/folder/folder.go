@@ -96,8 +96,11 @@ func (d Dir) Rename(from, to string) error { return RenameFile(d.path(from), d.p
 // Remove removes a file.
 func (d Dir) Remove(name string) error { return RemoveFile(d.path(name)) }
 
+// InstanceName is the name of an instance's directory, and of the instance in texts.
+func InstanceName(instance uint64) string { return fmt.Sprintf("%016x", instance) }
+
 // InstanceOf returns the instance that a directory is named after.
 func InstanceOf(name string) (uint64, bool) {
 	id, err := strconv.ParseUint(name, 16, 64)
-	return id, err == nil && len(name) == 16 && id != 0
+	return id, err == nil && id != 0 && InstanceName(id) == name
 }

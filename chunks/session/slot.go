@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -243,7 +244,7 @@ func (s *Slot) Leave() error {
 
 // dir is the directory of an instance.
 func (c *Control) dir(instance uint64) string {
-	return filepath.Join(c.session, fmt.Sprintf("%016x", instance))
+	return filepath.Join(c.session, folder.InstanceName(instance))
 }
 
 // Grow announces that the process is going to hold that many bytes more, and reports

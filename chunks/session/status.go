@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 )
 
@@ -49,7 +50,7 @@ func Read(session string) (*Status, error) {
 	}
 	for i := range s.Slots {
 		x := &s.Slots[i]
-		x.Alive = x.Kind == rawformat.SlotLive && Alive(filepath.Join(session, fmt.Sprintf("%016x", x.Instance)))
+		x.Alive = x.Kind == rawformat.SlotLive && Alive(filepath.Join(session, folder.InstanceName(x.Instance)))
 	}
 	return s, nil
 }
@@ -117,7 +118,7 @@ func IndexNow(session string, instance uint64) (index uint64, ok bool) {
 			}
 		}
 	}
-	r, err := openRemains(filepath.Join(session, fmt.Sprintf("%016x", instance)))
+	r, err := openRemains(filepath.Join(session, folder.InstanceName(instance)))
 	if err != nil {
 		return 0, false
 	}

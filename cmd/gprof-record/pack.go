@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gprof/chunks/folder"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/session"
 	"gprof/ingest/pack"
@@ -20,7 +21,7 @@ func (s *tool) pack(file, from string, dirs []string) error {
 		return err
 	}
 	found = slices.DeleteFunc(found, func(p pack.Process) bool {
-		return !slices.Contains(dirs, filepath.Join(from, fmt.Sprintf("%016x", p.Instance)))
+		return !slices.Contains(dirs, filepath.Join(from, folder.InstanceName(p.Instance)))
 	})
 	if len(found) == 0 {
 		return pack.ErrNothing

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gprof/chunks/folder"
 	"gprof/chunks/session"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
@@ -27,7 +28,7 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 		add(rawformat.MetaInnerPid, inner)
 	}
 	if r.parent != 0 {
-		add(rawformat.MetaParent, fmt.Sprintf("%016x", r.parent))
+		add(rawformat.MetaParent, folder.InstanceName(r.parent))
 		if index, ok := session.IndexNow(s.o.Session, r.parent); ok {
 			add(rawformat.MetaParentIdx, index)
 		}

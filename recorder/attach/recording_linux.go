@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -56,7 +55,7 @@ const (
 // error nothing is left.
 func (s *Sampler) record(p *process) (r *recording, err error) {
 	r = &recording{instance: newInstance(), pid: uint32(p.pid), writer: writer{page: noPage, generation: 1}}
-	r.dir = filepath.Join(s.o.Session, fmt.Sprintf("%016x", r.instance))
+	r.dir = filepath.Join(s.o.Session, folder.InstanceName(r.instance))
 	if p.parent != nil && p.parent.into != nil {
 		r.parent = p.parent.into.instance
 	}

@@ -2,7 +2,6 @@ package debug
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,7 +34,7 @@ type moment struct {
 }
 
 // name is that of the process' directory.
-func (p *process) name() string { return fmt.Sprintf("%016x", p.instance) }
+func (p *process) name() string { return folder.InstanceName(p.instance) }
 
 // inSession returns the processes of a session, in order of their instance.
 func inSession(path string) (found []process, err error) {
@@ -44,10 +43,10 @@ func inSession(path string) (found []process, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		instance, err := strconv.ParseUint(e.Name(), 16, 64)
+		instance, ok := folder.InstanceOf(e.Name())
 		dir := filepath.Join(path, e.Name())
 		p := process{files: folder.Dir(dir), instance: instance}
-		if err == nil && e.IsDir() && p.name() == e.Name() && p.look(func() bool { return session.Alive(dir) }) == nil {
+		if ok && e.IsDir() && p.look(func() bool { return session.Alive(dir) }) == nil {
 			found = append(found, p)
 		}
 	}

@@ -59,7 +59,7 @@ func wordsOf(p split.Part, by string) map[string]string {
 		process[i] = fileWord(word)
 	}
 	words := map[string]string{
-		"{instance}": fmt.Sprintf("%016x", p.Process.Instance),
+		"{instance}": p.Process.InstanceName(),
 		"{service}":  process[0],
 		"{process}":  strings.Join(process, "-"),
 	}

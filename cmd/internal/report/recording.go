@@ -172,13 +172,13 @@ func (p *processSummary) add(t *stream.Tables, s *stream.SeriesTally, track *tra
 
 func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	row := &processSummary{
-		Instance: fmt.Sprintf("%016x", p.Instance), Pid: p.Pid, Process: strings.Join(p.Words(), "-"), OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
+		Instance: p.InstanceName(), Pid: p.Pid, Process: strings.Join(p.Words(), "-"), OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
 		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
 		Start: Moment(p.Start), End: Moment(p.End),
 		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Measures: map[string]int64{}, Tracks: []*trackSummary{},
 	}
 	if p.Parent != 0 {
-		row.Parent = fmt.Sprintf("%016x", t.Process(p.Parent).Instance)
+		row.Parent = t.Process(p.Parent).InstanceName()
 	}
 	if p.Twin != 0 {
 		row.Twin = fmt.Sprintf("%016x", p.Twin)
