@@ -1,11 +1,12 @@
 package recorder
 
 import (
+	"runtime"
+	"slices"
+
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
-	"runtime"
-	"slices"
 )
 
 // Stack is the stack of a goroutine at some moment. The zero Stack has no calls.

@@ -2,12 +2,13 @@ package buildid_test
 
 import (
 	"debug/elf"
-	"gprof/rawformat/buildid"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gprof/rawformat/buildid"
 )
 
 // build compiles a program and returns its build id.

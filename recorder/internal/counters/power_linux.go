@@ -3,10 +3,11 @@ package counters
 import (
 	"cmp"
 	"errors"
-	"gprof/rawformat"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gprof/rawformat"
 )
 
 // powerDir has a directory for each part of the machine whose energy is counted:

@@ -3,12 +3,13 @@ package counters
 import (
 	"bytes"
 	"errors"
-	"gprof/rawformat"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"gprof/rawformat"
 )
 
 // slowEvery is how often gauges are read that the kernel updates only every other second, or that cost more

@@ -2,10 +2,11 @@ package counters
 
 import (
 	"errors"
-	"gprof/rawformat"
 	"math"
 	"runtime"
 	"runtime/metrics"
+
+	"gprof/rawformat"
 )
 
 // runtimeMetrics are counters of the Go runtime. One read gets them all, and does not

@@ -4,8 +4,9 @@ package counters
 
 import (
 	"errors"
-	"gprof/rawformat"
 	"runtime"
+
+	"gprof/rawformat"
 )
 
 // systemMetrics are counters of the operating system: none here but CPU time.

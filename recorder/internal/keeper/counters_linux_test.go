@@ -1,11 +1,12 @@
 package keeper
 
 import (
-	"gprof/recorder/internal/rt"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/rt"
 )
 
 // BenchmarkCounters measures a round of counters, including what it writes. There are ten

@@ -1,9 +1,10 @@
 package keeper
 
 import (
-	"gprof/recorder/internal/rt"
 	"testing"
 	"time"
+
+	"gprof/recorder/internal/rt"
 )
 
 // A reading of the heap that had to wait for a processor delays the next one by a second or

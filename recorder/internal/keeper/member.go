@@ -3,11 +3,11 @@ package keeper
 import (
 	"errors"
 	"fmt"
-	"gprof/chunks/ring"
 	"os"
 	"time"
 
 	"gprof/chunks/folder"
+	"gprof/chunks/ring"
 	"gprof/chunks/session"
 	"gprof/rawformat"
 )

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"fmt"
-	"gprof/chunks/ring"
 	"io"
 	"runtime/trace"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"

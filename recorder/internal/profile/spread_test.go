@@ -2,8 +2,9 @@ package profile
 
 import (
 	"errors"
-	"gprof/recorder/internal/rt"
 	"testing"
+
+	"gprof/recorder/internal/rt"
 )
 
 // The samples of one stack lie at even distances.

@@ -3,11 +3,12 @@ package profile
 import (
 	"bytes"
 	"compress/gzip"
-	"gprof/recorder/internal/rt"
 	"io"
 	"runtime/pprof"
 	"sync"
 	"time"
+
+	"gprof/recorder/internal/rt"
 )
 
 // Length is how long a window should be: a second, less what makes its end meet one of

@@ -1,9 +1,10 @@
 package profile
 
 import (
-	"gprof/recorder/internal/rt"
 	"runtime/pprof"
 	"testing"
+
+	"gprof/recorder/internal/rt"
 )
 
 // A profile that the program has ended is not ended again: that would end the program's own profile, which it has started since.

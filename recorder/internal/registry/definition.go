@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/binary"
+
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )

@@ -3,7 +3,6 @@
 package sampler
 
 import (
-	"gprof/recorder/internal/rt"
 	"io"
 	"runtime"
 	"runtime/pprof"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/rt"
 )
 
 // atDepth calls f below n more frames.

@@ -3,11 +3,12 @@
 package sampler
 
 import (
-	"gprof/recorder/internal/rt"
 	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/rt"
 )
 
 // sharesStack says whether a function without a frame has its caller's stack pointer. On this architecture it

@@ -4,13 +4,14 @@ package sampler
 
 import (
 	"errors"
-	"gprof/recorder/internal/rt"
 	"os"
 	"runtime"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/rt"
 )
 
 // Go does not promise the layout of a g. Its first words are known to the linker and to debuggers; m and sched

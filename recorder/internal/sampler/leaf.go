@@ -5,10 +5,11 @@ package sampler
 import (
 	"debug/elf"
 	"encoding/binary"
-	"gprof/recorder/internal/modules"
 	"reflect"
 	"runtime"
 	"unsafe"
+
+	"gprof/recorder/internal/modules"
 )
 
 // leafTable finds functions that have no frame, or have not made it yet: frame pointers

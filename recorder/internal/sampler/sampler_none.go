@@ -4,10 +4,11 @@ package sampler
 
 import (
 	"errors"
-	"gprof/recorder/internal/registry"
-	"gprof/recorder/internal/shard"
 	"runtime"
 	"time"
+
+	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/shard"
 )
 
 // Sampler takes no samples on this system.

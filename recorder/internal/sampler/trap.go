@@ -3,13 +3,14 @@
 package sampler
 
 import (
-	"gprof/recorder/internal/counters"
 	"os"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/counters"
 )
 
 // These belong to the process, as the handler of a signal does: the handler has to find them without

@@ -2,8 +2,9 @@ package shard
 
 import (
 	"fmt"
-	"gprof/chunks/mapping"
 	"runtime/debug"
+
+	"gprof/chunks/mapping"
 )
 
 // Contain runs f, work of the recorder on a goroutine of the host. A panic in it, from a

@@ -1,8 +1,9 @@
 package shard
 
 import (
-	"gprof/rawformat"
 	"sync/atomic"
+
+	"gprof/rawformat"
 )
 
 const numLosses = int(rawformat.LostTime) + 1
