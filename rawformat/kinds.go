@@ -154,8 +154,9 @@ var Kinds = [256]Spec{
 	KindResume:          {"resume", 0, InChunk, []Field{{"time", Time}, {"what", Uint}}},
 	KindCollectionStart: {"collection-start", 0, InChunk, []Field{{"time", Time}}},
 	KindCollectionEnd:   {"collection-end", 0, InChunk, []Field{{"time", Time}}},
-	// The cost of the recorder's housekeeping since the previous block, in ns: upkeep of
-	// the ring, counters, and taking that number of samples.
+	// The cost of the recorder's housekeeping since the previous block, in ns: taking
+	// locks (0 in recordings before it was measured), upkeep of the ring and discarding,
+	// counters, and taking that number of samples. No part holds another.
 	KindOverhead: {"overhead", 0, InChunk, []Field{{"time", Time}, {"lock", Uint}, {"clean", Uint}, {"counters", Uint}, {"threads", Uint}, {"samples", Uint}}},
 	// The time that work had waited when the thread got to it, in ns.
 	KindDelay:       {"delay", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"delay", Uint}}},

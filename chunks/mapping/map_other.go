@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// MapFile fails: files cannot be mapped here.
-func MapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+// mapFile fails: files cannot be mapped here.
+func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // RemapFile fails as well.
 func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
 
-// UnmapFile fails as well.
-func UnmapFile([]byte) error { return errors.ErrUnsupported }
+// unmapFile fails as well.
+func unmapFile([]byte) error { return errors.ErrUnsupported }
 
 func anonymous(size int) ([]byte, error) { return heapMemory(size) }
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MapFile maps the beginning of a file.
-func MapFile(f *os.File, size int) ([]byte, error) {
+// mapFile maps the beginning of a file.
+func mapFile(f *os.File, size int) ([]byte, error) {
 	if err := littleEndian(); err != nil {
 		return nil, err
 	}
@@ -18,15 +18,15 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 	return mem, os.NewSyscallError("mmap", err)
 }
 
-// RemapFile maps another file at the address of memory from MapFile, which is mapped at
+// RemapFile maps another file at the address of memory from [MapFile], which is mapped at
 // every moment.
 func RemapFile(f *os.File, mem []byte) error {
 	_, err := unix.MmapPtr(int(f.Fd()), 0, unsafe.Pointer(&mem[0]), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	return os.NewSyscallError("mmap", err)
 }
 
-// UnmapFile undoes MapFile.
-func UnmapFile(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }
+// unmapFile undoes mapFile.
+func unmapFile(mem []byte) error { return os.NewSyscallError("munmap", unix.Munmap(mem)) }
 
 // anonymous returns memory that is no file's, outside of Go's heap: it must not change when the
 // host's garbage is collected.
@@ -35,4 +35,4 @@ func anonymous(size int) ([]byte, error) {
 	return mem, os.NewSyscallError("mmap", err)
 }
 
-func releaseAnonymous(mem []byte) error { return UnmapFile(mem) }
+func releaseAnonymous(mem []byte) error { return unmapFile(mem) }

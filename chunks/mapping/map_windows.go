@@ -11,9 +11,9 @@ import (
 // MappedKeepsName says whether a mapped file cannot be removed or replaced.
 const MappedKeepsName = true
 
-// MapFile maps the beginning of a file. The system writes what is stored there to the file,
+// mapFile maps the beginning of a file. The system writes what is stored there to the file,
 // even if the process is terminated.
-func MapFile(f *os.File, size int) ([]byte, error) {
+func mapFile(f *os.File, size int) ([]byte, error) {
 	mapping, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READWRITE, uint32(uint64(size)>>32), uint32(size), nil)
 	if err != nil {
 		return nil, os.NewSyscallError("CreateFileMapping", err)
@@ -30,8 +30,8 @@ func MapFile(f *os.File, size int) ([]byte, error) {
 // RemapFile is not needed, see [MappedKeepsName].
 func RemapFile(*os.File, []byte) error { return errors.ErrUnsupported }
 
-// UnmapFile undoes MapFile.
-func UnmapFile(mem []byte) error {
+// unmapFile undoes mapFile.
+func unmapFile(mem []byte) error {
 	return os.NewSyscallError("UnmapViewOfFile", windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))))
 }
 

@@ -19,6 +19,25 @@ type Mapping struct {
 	release func() error
 }
 
+var held atomic.Int64
+
+// Held is how many bytes this process has mapped by this package. All pages of a [Mapping] were
+// resident when it was made.
+func Held() int64 { return held.Load() }
+
+// MapFile maps the beginning of a file.
+func MapFile(f *os.File, size int) ([]byte, error) {
+	mem, err := mapFile(f, size)
+	held.Add(int64(len(mem)))
+	return mem, err
+}
+
+// UnmapFile undoes MapFile.
+func UnmapFile(mem []byte) error {
+	held.Add(-int64(len(mem)))
+	return unmapFile(mem)
+}
+
 // OfFile extends an open, empty file to a size and maps it. Space on the disk is reserved
 // for each byte: a mapped byte without it would be lost when the disk is full, see
 // [CatchFaults]. The file may be closed.
@@ -51,12 +70,16 @@ func Anonymous(size int, release func() error) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
+	held.Add(int64(size))
 	faultIn(mem)
 	return &Mapping{mem, nil, release}, nil
 }
 
 // ReleaseAnonymous gives back the bytes of an anonymous mapping.
-func ReleaseAnonymous(mem []byte) error { return releaseAnonymous(mem) }
+func ReleaseAnonymous(mem []byte) error {
+	held.Add(-int64(len(mem)))
+	return releaseAnonymous(mem)
+}
 
 // Bytes returns the memory, nil once the mapping is closed.
 func (m *Mapping) Bytes() []byte { return m.bytes }

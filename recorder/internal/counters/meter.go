@@ -100,11 +100,16 @@ func (m *Meter) Close() { m.system.close() }
 
 // Add adds a counter of the program's own.
 func (m *Meter) Add(s Spec, value func() int64) {
+	m.AddOwn(s, value)
+	m.probes[len(m.probes)-1].Mode = s.Mode
+}
+
+// AddOwn adds a counter of the recorder's.
+func (m *Meter) AddOwn(s Spec, value func() int64) {
 	m.add(&gauge{specs: []Spec{s}, read: func(v []Reading) bool {
 		v[0] = Reading{Value: value(), Known: true}
 		return true
 	}})
-	m.probes[len(m.probes)-1].Mode = s.Mode
 }
 
 // add adds a gauge.

@@ -3,6 +3,7 @@ package keeper
 import (
 	"time"
 
+	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/registry"
@@ -19,8 +20,15 @@ type counting struct {
 	late   bool // goroutines were waiting for a processor at the last reading
 }
 
+// memoryCounter is what the recorder itself adds to the resident memory, except for tables in
+// Go's heap.
+var memoryCounter = counters.Spec{Name: "recorder memory", Category: "Memory", Description: "memory mapped by the recorder, which is part of the resident memory", Unit: rawformat.FormatBytes}
+
 func (c *counting) open(k *Keeper, hz int) {
 	c.meter.Open(hz)
+	if hz > 0 {
+		c.meter.AddOwn(memoryCounter, mapping.Held)
+	}
 	c.cycles.Open(k.rec.Clock().Anchor)
 }
 

@@ -71,6 +71,7 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	if h.period == 0 {
 		return
 	}
+	w := k.watch()
 	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	switch {
 	case len(h.left) > 0:
@@ -86,7 +87,7 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	if len(h.left) > 0 {
 		h.state(k, sitesPerRound)
 	}
-	k.spent.samples.Add(int64(rt.Now() - now))
+	w.spent(&k.spent.samples)
 }
 
 // next sets when the next reading is due. A single one may have taken long because the

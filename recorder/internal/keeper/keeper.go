@@ -90,8 +90,23 @@ type schedule struct{ counters, overhead, anchor, learn rt.Time }
 // many samples it took. (Dropped samples have blocks of their own.) If the keeper had to wait
 // for a processor, that is more than the CPU time used, which is the counter "recorder CPU".
 type spent struct {
-	clean, counters, threads, samples atomic.Int64 // ns
+	clean, counters, threads, samples atomic.Int64 // ns, without what was spent on taking shards
 	taken                             atomic.Int64
+	locked                            int64 // what was spent on that, ever, as it was last written
+}
+
+// watch measures a part of the cost.
+type watch struct {
+	k      *Keeper
+	begun  rt.Time
+	locked int64
+}
+
+func (k *Keeper) watch() watch { return watch{k, rt.Now(), k.rec.Locking()} }
+
+// spent adds the time since the watch was started to a part, without that of taking shards.
+func (w watch) spent(on *atomic.Int64) {
+	on.Add(max(0, int64(rt.Now()-w.begun)-(w.k.rec.Locking()-w.locked)))
 }
 
 // run is the keeper's goroutine; it ends with Stop. It has a thread of its own. As a rule
@@ -198,9 +213,9 @@ func (k *Keeper) leaveCounter() {
 // sampleThreads drains what threads have sampled, or stops their timers.
 func (k *Keeper) sampleThreads() {
 	if k.samples() {
-		before := rt.Now()
+		w := k.watch()
 		k.sampler.Round()
-		k.spent.samples.Add(int64(rt.Now() - before))
+		w.spent(&k.spent.samples)
 		k.spent.taken.Add(int64(k.sampler.Taken()))
 	} else {
 		k.sampler.Rest(k.isMapped())
@@ -228,8 +243,9 @@ func (k *Keeper) runDue(due *schedule) {
 	if k.counterPeriod > 0 && now >= due.counters {
 		// At regular times, without catching up on missed ones.
 		due.counters = now - now%k.counterPeriod + k.counterPeriod
+		w := k.watch()
 		k.counting.round(k, now)
-		k.spent.counters.Add(int64(rt.Now() - now))
+		w.spent(&k.spent.counters)
 	}
 	if now >= due.anchor {
 		due.anchor = k.nextAnchor(now)
@@ -238,11 +254,11 @@ func (k *Keeper) runDue(due *schedule) {
 	if now >= due.learn {
 		due.learn = now + rt.Time(learnEvery)
 		k.learnAgain()
-		before := rt.Now()
+		w := k.watch()
 		if k.counterPeriod > 0 {
 			k.counting.meter.Attend()
 		}
-		k.spent.threads.Add(int64(rt.Now() - before))
+		w.spent(&k.spent.threads)
 	}
 	if now >= due.overhead {
 		due.overhead = now + rt.Time(overheadEvery)
@@ -255,7 +271,10 @@ func (k *Keeper) runDue(due *schedule) {
 
 func (k *Keeper) writeOverhead() {
 	take := func(n *atomic.Int64) uint64 { return uint64(n.Swap(0)) }
-	k.entry(rawformat.KindOverhead, 0, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
+	locked := k.rec.Locking()
+	lock := uint64(locked - k.spent.locked)
+	k.spent.locked = locked
+	k.entry(rawformat.KindOverhead, lock, take(&k.spent.clean), take(&k.spent.counters), take(&k.spent.threads)+take(&k.spent.samples), take(&k.spent.taken))
 }
 
 // entry writes a block of the recorder's own, with the current time.

@@ -12,7 +12,7 @@ import (
 
 // maintain prepares and seals chunks, and writes what was lost.
 func (k *Keeper) maintain() {
-	before := rt.Now()
+	defer k.watch().spent(&k.spent.clean)
 	k.followSession()
 	k.replaceCut()
 	k.maintainRing()
@@ -21,7 +21,6 @@ func (k *Keeper) maintain() {
 	if !k.resting { // otherwise Stop or the next round writes them
 		k.rec.WriteLosses()
 	}
-	k.spent.clean.Add(int64(rt.Now() - before))
 }
 
 func (k *Keeper) maintainRing() { k.complain("ring", k.ring.Maintain()) }

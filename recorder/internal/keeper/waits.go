@@ -66,12 +66,13 @@ func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
 		}
 		return
 	}
+	w := k.watch()
 	if m.take(n); m.last != 0 {
 		m.count(k)
 		m.state(k, now-m.last)
 	}
 	m.last = now
-	k.spent.samples.Add(int64(rt.Now() - now))
+	w.spent(&k.spent.samples)
 }
 
 // take gets the stacks of all goroutines. There may be more of them by now.

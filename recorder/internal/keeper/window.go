@@ -83,7 +83,7 @@ func (k *Keeper) skipWindow(err error, again bool) {
 // writeWindow writes the samples of a profile and the marker of their window.
 func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	<-k.mapped
-	before := rt.Now()
+	w := k.watch()
 	samples, err := profile.Read(gzipped, registry.TrackLabel)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 		cpu += s.CPU
 	}
 	k.rec.Interval(cpuWindow, k.rec.Clock().At(begin), k.rec.Clock().At(end), shard.Type(len(slots)), shard.Type(time.Duration(cpu)))
-	k.spent.samples.Add(int64(rt.Now() - before))
+	w.spent(&k.spent.samples)
 	k.spent.taken.Add(int64(len(slots)))
 	return nil
 }

@@ -124,7 +124,9 @@ func (r *Recording) awaitShardOrLose() *shard {
 // awaitShard locks any shared shard, for the recorder's own goroutines, which may wait. It
 // tries the last choices of markers first. nil: all stayed taken for about shardPatience.
 func (r *Recording) awaitShard() *shard {
-	for deadline := rt.Now() + shardPatience; ; runtime.Gosched() {
+	begun := rt.Now()
+	defer r.locked(begun)
+	for deadline := begun + shardPatience; ; runtime.Gosched() {
 		for i := len(r.shared) - 1; i >= 0; i-- {
 			if s := &r.shared[i]; s.tryLock() {
 				return s
@@ -172,8 +174,18 @@ func (r *Recording) seize(s *shard) bool {
 	if !s.owned {
 		return atomic.SwapUint32(&s.lock, 1) == 0
 	}
-	return rt.Barrier() == nil && atomic.LoadUint32(&s.lock) == 0
+	begun := rt.Now()
+	err := rt.Barrier()
+	r.locked(begun)
+	return err == nil && atomic.LoadUint32(&s.lock) == 0
 }
+
+// locked adds the time since begun to what the recorder's own goroutines have spent on taking
+// shards.
+func (r *Recording) locked(begun rt.Time) { r.locking.Add(int64(rt.Now() - begun)) }
+
+// Locking is that time until now, in ns.
+func (r *Recording) Locking() int64 { return r.locking.Load() }
 
 // reopen ends claim and seize: writers may use the shard again.
 func reopen(s *shard) {

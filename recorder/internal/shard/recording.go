@@ -52,9 +52,10 @@ type Recording struct {
 	earlyShards []earlyShard // how far each of its shards has been copied
 	earlyStacks [][]uintptr  // stacks of markers before Start, kept until the modules are known
 
-	ring     *ring.Ring  // nil: this is an early recording
-	nap      rt.Nap      // what the keeper sleeps in
-	starving atomic.Bool // a writer found no chunk
+	ring     *ring.Ring   // nil: this is an early recording
+	nap      rt.Nap       // what the keeper sleeps in
+	starving atomic.Bool  // a writer found no chunk
+	locking  atomic.Int64 // see Locking
 	failure  atomic.Pointer[error]
 
 	known     knownStacks
