@@ -68,9 +68,6 @@ const (
 
 	// SmallestLimit holds two chunks beside the dictionary.
 	SmallestLimit = 2 * minChunkSize * dictShare / (dictShare - 1)
-
-	// MaxWaitHz is how often waits are looked at, at most.
-	MaxWaitHz = maxWaitHz
 )
 
 // Check returns [ErrSmall] if nothing can be recorded with that limit.

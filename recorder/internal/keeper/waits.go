@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	maxWaitHz = 10
+	// MaxWaitHz is how often waits are looked at, at most.
+	MaxWaitHz = 10
 
 	// waitBudget is how many goroutines are looked at in a second. Each takes about a
 	// microsecond, two while the world is stopped.

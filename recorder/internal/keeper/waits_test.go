@@ -21,8 +21,8 @@ func TestWaitsOfMany(t *testing.T) {
 		goroutines int
 		pause      time.Duration
 		looked     bool
-	}{{100, time.Second / maxWaitHz, true}, {waitBudget, time.Second, true}, {maxWaiting + waitBudget, maxWaiting/waitBudget*time.Second + time.Second, false}} {
-		m := &waitMeter{hz: maxWaitHz}
+	}{{100, time.Second / MaxWaitHz, true}, {waitBudget, time.Second, true}, {maxWaiting + waitBudget, maxWaiting/waitBudget*time.Second + time.Second, false}} {
+		m := &waitMeter{hz: MaxWaitHz}
 		m.look(k, now, c.goroutines)
 		if pause := time.Duration(m.due - now); pause != c.pause || (m.last != 0) != c.looked || (m.records != nil) != c.looked {
 			t.Errorf("%d goroutines: looked at %v, again after %v, want %v, %v", c.goroutines, m.records != nil, pause, c.looked, c.pause)
