@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// What the kernel fixes.
+// Numbers of the kernel.
 #define SI_CODE 8
 #define SI_ADDR 16
 #define BUS_ADRERR 2
