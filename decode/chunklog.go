@@ -10,8 +10,8 @@ import (
 
 // chunkLog is what became of the chunks of p, as headers tell. Each says how many were discarded
 // before it was opened, so a discard has the time at which the next chunk was opened, or the process
-// ended. It is not known when a chunk was filled that has been discarded since. What happened to
-// chunks that were left out, by a slice or for their time, is not told.
+// ended. It is not known when a chunk was filled that has been discarded since. Chunks that were
+// left out, by a slice or for their time, are not in it.
 func chunkLog(p *chunks.Process, clock Clock) []stream.ChunkChange {
 	total, bytes := p.Discarded()
 	l := chunkChanges{total: total, size: bytes / max(1, total)}

@@ -38,7 +38,7 @@ type Process struct {
 	RangeStart uint64 // lowest index still held
 	Earliest   Time   // when the oldest chunk still held was begun; 0 unknown; Start if none was given up
 
-	// What became of its chunks, in the order of time.
+	// Changes of its chunks, in the order of time.
 	Chunks []ChunkChange
 
 	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
