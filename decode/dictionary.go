@@ -2,6 +2,7 @@ package decode
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -30,8 +31,9 @@ type dictionary struct {
 	stacks     ids[edge] // each becomes a stackLink in place
 	labelSets  ids[labelEdge]
 	symbols    []symbol
-	starts     map[start]int32 // first lines
-	defined    []*event        // events by number
+	starts     map[start]int32   // first lines
+	began      map[uint64]uint64 // names of root functions, as ids of strings, by address
+	defined    []*event          // events by number
 	malformed  int64
 
 	// Of link.
@@ -95,6 +97,7 @@ type event struct {
 	local     uint16 // fields whose numbers are unique within the process only, by bit
 	moments   uint16 // fields of rawformat.FormatMoment, by bit
 	colors    uint16 // fields with the color of a marker, by bit
+	names     uint16 // fields with its name, by bit
 	graphs    []graph
 	undefined bool // stands for a missing definition
 }
@@ -119,6 +122,7 @@ var definitions = [256]definition{
 	rawformat.KindDefField:    {read: (*dictionary).defField},
 	rawformat.KindDefShow:     {read: (*dictionary).defShow},
 	rawformat.KindDefGraph:    {read: (*dictionary).defGraph},
+	rawformat.KindDefRoot:     {take: (*dictionary).defRoot},
 	rawformat.KindDefTrack:    {read: (*dictionary).defTrack},
 	rawformat.KindDefCounter:  {read: (*dictionary).defCounter},
 	rawformat.KindDefModule:   {read: (*dictionary).defModule},
@@ -238,6 +242,7 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 	mark(&e.local, position, flags&rawformat.FieldLocal != 0)
 	mark(&e.moments, position, wireFormat == uint64(rawformat.FormatMoment))
 	mark(&e.colors, position, flags&rawformat.FieldColor != 0)
+	mark(&e.names, position, flags&rawformat.FieldName != 0 && f.Type == stream.Text)
 }
 
 // mark sets or clears the bit of a field.
@@ -249,9 +254,12 @@ func mark(fields *uint16, position uint64, on bool) {
 
 func (d *dictionary) defShow(c *rawformat.Cursor) {
 	e := d.events.get(c.Uint("event"))
-	flags, description := rawformat.EventFlag(c.Uint("flags")), string(c.Text("description"))
+	flags, description, typ := rawformat.EventFlag(c.Uint("flags")), string(c.Text("description")), ""
+	if c.Err() == nil && c.Len() > 0 { // the first recordings had no types
+		typ = string(c.Text("type"))
+	}
 	if c.Err() == nil && e != nil {
-		e.def.Nested, e.def.Description = flags&rawformat.EventNested != 0, description
+		e.def.Nested, e.def.Description, e.def.Type = flags&rawformat.EventNested != 0, description, typ
 	}
 }
 
@@ -275,12 +283,15 @@ func (e *event) show() {
 			e.def.Graphs = append(e.def.Graphs, stream.Graph{Field: e.def.Fields[g.position].Name, Shape: g.shape, Color: g.color})
 		}
 	}
-	for i := range e.def.Fields {
-		if e.colors>>i&1 != 0 {
-			e.def.ColorField = e.def.Fields[i].Name
-			return
-		}
+	e.def.ColorField, e.def.NameField = e.first(e.colors), e.first(e.names)
+}
+
+// first is the name of the first field of a set, "" if that is empty.
+func (e *event) first(fields uint16) string {
+	if i := bits.TrailingZeros16(fields); i < len(e.def.Fields) {
+		return e.def.Fields[i].Name
 	}
+	return ""
 }
 
 // opaqueField stands for a field without a definition. It may reveal anything, so it is secret.
@@ -389,6 +400,13 @@ func (d *dictionary) defStart(e *entry) {
 		d.starts = map[start]int32{}
 	}
 	d.starts[start{e.v[0], e.v[1]}] = int32(min(e.v[2], 1<<31-1))
+}
+
+func (d *dictionary) defRoot(e *entry) {
+	if d.began == nil {
+		d.began = map[uint64]uint64{}
+	}
+	d.began[e.v[0]] = e.v[1]
 }
 
 func (d *dictionary) defLabelSet(e *entry) {

@@ -12,6 +12,7 @@ import (
 var handlers = [256]func(*worker, *entry){
 	rawformat.KindSync:            (*worker).sync,
 	rawformat.KindContext:         (*worker).setContext,
+	rawformat.KindBegan:           (*worker).setStart,
 	rawformat.KindLabels:          (*worker).setLabels,
 	rawformat.KindStack:           (*worker).stackBlock,
 	rawformat.KindSample:          (*worker).sample,
@@ -55,7 +56,11 @@ func (w *worker) sync(e *entry) {
 	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 
-func (w *worker) setContext(e *entry) { w.setWho(context{e.v[0], e.v[1], e.v[2]}) }
+func (w *worker) setContext(e *entry) {
+	w.setWho(context{goroutine: e.v[0], track: e.v[1], root: e.v[2]})
+}
+
+func (w *worker) setStart(e *entry) { w.context.start, w.where = e.v[0], nil }
 
 func (w *worker) setLabels(e *entry) { w.labels = w.labelSet(e.v[0]) }
 
@@ -93,7 +98,7 @@ func (w *worker) placed(e *entry) {
 		w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[rawformat.KindPlaced].Name)
 		return
 	}
-	w.first, w.latest = min(w.first, at), max(w.latest, end)
+	w.placedFirst, w.placedLast = min(w.placedFirst, at), max(w.placedLast, end)
 	w.marker(e, at, phase, int64(end-at))
 }
 

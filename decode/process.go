@@ -37,7 +37,9 @@ type process struct {
 	code          code // of addresses in no known file
 	lives         map[string]*life
 	first, latest stream.Time // of all rows; first is after latest if there are none
-	known         []stream.Range
+
+	placedFirst, placedLast stream.Time // likewise, of markers with times of the program's
+	known                   []stream.Range
 }
 
 // life is when a track began and ended, as far as known. It may begin again.
@@ -47,7 +49,8 @@ func newProcess(in Input, number int, t *stream.Tables) *process {
 	row := t.Process(in.ID)
 	row.Chunks = chunkLog(in.Found, in.Clock)
 	p := &process{Input: in, number: number, name: row.Name, instance: row.InstanceName(),
-		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64}
+		units: unitsOf(in.Found.Images()), lives: map[string]*life{}, first: math.MaxInt64, latest: math.MinInt64,
+		placedFirst: math.MaxInt64, placedLast: math.MinInt64}
 	if IsSampled(in.Found) && row.Pid > 0 {
 		p.code.made = jitcode.OfProcess(int32(row.Pid)) // a sampler knows all files of the process
 	}
@@ -157,6 +160,12 @@ func (p *process) finish(t *stream.Tables, pool *pool) {
 		row.Start = p.first
 	}
 	row.End = max(row.End, row.Start, p.latest) // unproven bytes may tell of times before the start
+	if p.placedFirst < row.Start {
+		row.Placed[0] = p.placedFirst
+	}
+	if p.placedLast > row.End {
+		row.Placed[1] = p.placedLast
+	}
 }
 
 // notes collects ledger lines, so that the ledger is locked once for many.

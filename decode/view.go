@@ -17,6 +17,7 @@ type view struct {
 	roots     []*lane // by index in dict.roots, likewise
 	counters  []slot  // by id of the recording
 	threads   map[uint64]*lane
+	starts    map[uint64]*lane // by address where a goroutine began
 	labels    map[uint64]stream.LabelsID
 	undefined map[undefinedKey]*event
 	waits     map[waitKey]wait
@@ -41,6 +42,7 @@ const (
 	maxTrackSlots   = 1 << 12
 	maxEventSlots   = 64
 	maxCounterSlots = 256
+	maxStarts       = 1 << 16
 )
 
 // viewOf returns the worker's view of a generation.
@@ -49,7 +51,7 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
+		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, starts: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
 		w.views[d] = v
 		w.view = v
 		v.main = w.lane(trackKey{p.name, mainTrack})
@@ -117,10 +119,37 @@ func (w *worker) contextLane() *lane {
 	if w.run.grouping == ByRoot {
 		track = 0
 	}
-	if track == 0 && w.context.root != 0 {
+	switch {
+	case track == 0 && w.context.root != 0:
 		return w.lane(trackKey{gonames.Root(string(w.text(w.context.root)), ""), rootTrack})
+	case track == 0 && w.context.start != 0:
+		return w.startLane(w.context.start)
 	}
 	return w.track(track)
+}
+
+// startLane is the lane of goroutines that began at an address. A process that was killed may not
+// have named it yet: then the code there tells, unless the compiler made it, around a function that
+// is not known.
+func (w *worker) startLane(start uint64) *lane {
+	l := w.view.starts[start]
+	if l != nil {
+		return l
+	}
+	if name, ok := w.view.dict.began[start]; ok {
+		l = w.lane(trackKey{gonames.Root(string(w.text(name)), ""), rootTrack})
+	} else {
+		w.run.tables.Lock()
+		link := w.view.dict.rawStack(&w.run.names, []uint64{start})
+		w.run.tables.Unlock()
+		if l = w.view.main; link.sid != 0 {
+			l = w.rootLane(int(link.root))
+		}
+	}
+	if len(w.view.starts) < maxStarts {
+		w.view.starts[start] = l
+	}
+	return l
 }
 
 // sampleLane is the lane of a sample: its track's, or its stack's root function's, or its thread's.

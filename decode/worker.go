@@ -20,13 +20,14 @@ type worker struct {
 	read  func(bytes int64)
 
 	// Of the unit.
-	job    job
-	active bool
-	blocks chunks.Reader
-	views  map[*dictionary]*view
-	first  stream.Time
-	latest stream.Time
-	known  []stream.Range // positions that were read
+	job                     job
+	active                  bool
+	blocks                  chunks.Reader
+	views                   map[*dictionary]*view
+	first                   stream.Time
+	latest                  stream.Time
+	placedFirst, placedLast stream.Time    // of markers with times of the program's
+	known                   []stream.Range // positions that were read
 
 	// Of the chunk and page being read.
 	chunk    *chunks.Image
@@ -49,7 +50,7 @@ type worker struct {
 	notes notes
 }
 
-type context struct{ goroutine, track, root uint64 }
+type context struct{ goroutine, track, root, start uint64 }
 
 // inlineStackRef is a stack block's stack and the only entry that may use it.
 type inlineStackRef struct {
@@ -104,6 +105,7 @@ func (w *worker) begin(j job) {
 	}
 	w.job, w.active, w.chunk, w.segment = j, true, nil, segment{}
 	w.first, w.latest, w.known = math.MaxInt64, math.MinInt64, w.known[:0]
+	w.placedFirst, w.placedLast = math.MaxInt64, math.MinInt64
 	w.blocks.Reset(j.images, w.problem)
 }
 
@@ -138,6 +140,7 @@ func (w *worker) end() {
 	}
 	w.run.tables.Lock()
 	p.first, p.latest = min(p.first, w.first), max(p.latest, w.latest)
+	p.placedFirst, p.placedLast = min(p.placedFirst, w.placedFirst), max(p.placedLast, w.placedLast)
 	p.known = append(p.known, w.known...)
 	w.notes.flush(&w.run.tables.Ledger)
 	w.run.tables.Unlock()
@@ -164,7 +167,7 @@ func (w *worker) enter(im *chunks.Image) {
 // setWho begins another context. Mostly it is another goroutine's, on the same
 // track.
 func (w *worker) setWho(c context) {
-	if c.track != w.context.track || c.root != w.context.root {
+	if c.track != w.context.track || c.root != w.context.root || w.context.start != 0 {
 		w.where = nil
 	}
 	w.context = c

@@ -133,11 +133,13 @@
 // # Context
 //
 // The sync and context blocks say whose work the following blocks are about, up to the next
-// one: a goroutine (0: unknown) and a track (0: none, the events belong to the process as a
-// whole, or to the root function of their stack). A labels block says which labels the
-// program has given that work. It holds up to the next one, or to the sync block of the
-// next page, after which there are none. Label sets are built label by label, as stacks are
-// frame by frame; [MaxLabels] bounds them.
+// one: a goroutine (0: unknown) and a track (0: none). A began block says where that
+// goroutine began, up to the next sync or context block. Events without a track belong to
+// the root function of their stack, markers to that of their goroutine, if it is known, and
+// otherwise to the process as a whole. A labels block says which labels the program has
+// given that work. It holds up to the next one, or to the sync block of the next page,
+// after which there are none. Label sets are built label by label, as stacks are frame by
+// frame; [MaxLabels] bounds them.
 //
 // # Stacks
 //

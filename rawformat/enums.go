@@ -83,6 +83,7 @@ const (
 	FieldHidden     FieldFlag = 1 << 1
 	FieldLocal      FieldFlag = 1 << 2 // a number that is meaningful only within the process, such as the id of a flow
 	FieldColor      FieldFlag = 1 << 3 // a text that is the color of the marker; the first such field counts
+	FieldName       FieldFlag = 1 << 4 // a text that is the name of the marker, instead of the event's; the first such field counts
 )
 
 // EventFlag is a property of an event.

@@ -105,6 +105,7 @@ const (
 	KindDefLabelSet Kind = 44
 	KindDefShow     Kind = 45
 	KindDefGraph    Kind = 46
+	KindDefRoot     Kind = 47
 )
 
 // Kinds of records in a meta and an exit file.
@@ -117,6 +118,7 @@ const (
 const (
 	KindOffCPU Kind = 64
 	KindPlaced Kind = 65
+	KindBegan  Kind = 66
 )
 
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
@@ -127,7 +129,9 @@ var Kinds = [256]Spec{
 	KindContext: {"context", 0, InChunk, []Field{{"goroutine", Uint}, {"track", Uint}, {"root", Uint}}},
 	// labels is the id of a label set, 0 none. See Context.
 	KindLabels: {"labels", 0, InChunk, []Field{{"labels", Uint}}},
-	KindStack:  {"stack", 0, InChunk, []Field{{"pcs", PCs}}},
+	// The goroutine of the context began at the address start, 0 unknown. See Context.
+	KindBegan: {"began", 0, InChunk, []Field{{"start", Uint}}},
+	KindStack: {"stack", 0, InChunk, []Field{{"pcs", PCs}}},
 	// weight is how many samples this one stands for; cpu is nanoseconds since
 	// the thread's last sample plus 1, 0 unknown; thread is the tid, 0 unknown.
 	// window is how long before time the sample may have been taken, in ns.
@@ -195,11 +199,15 @@ var Kinds = [256]Spec{
 	// [Privacy], flags a set of [FieldFlag].
 	KindDefField: {"def-field", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"name", Text}, {"label", Text}, {"wire", Uint}, {"format", Uint}, {"privacy", Uint}, {"flags", Uint}}},
 	// More about a defined event: flags is a set of [EventFlag], description is for
-	// people. The last record of an event counts.
-	KindDefShow: {"def-show", 0, InDict, []Field{{"event", Uint}, {"flags", Uint}, {"description", Text}}},
+	// people. Events with the same type are shown alike, and differ in names and categories;
+	// an event without one is of a type of its own. The last record of an event counts.
+	KindDefShow: {"def-show", 0, InDict, []Field{{"event", Uint}, {"flags", Uint}, {"description", Text}, {"type", Text}}},
 	// The field's numbers are drawn over time: shape is a [GraphShape], color one of
 	// Firefox Profiler's, empty for any. A field has one graph, the one defined last.
 	KindDefGraph: {"def-graph", 0, InDict, []Field{{"event", Uint}, {"position", Uint}, {"shape", Uint}, {"color", Text}}},
+	// Goroutines that began at the address start have the root function name, a string id:
+	// the compiler may have made another one around it.
+	KindDefRoot:  {"def-root", 0, InDict, []Field{{"start", Uint}, {"name", Uint}}},
 	KindDefTrack: {"def-track", 0, InDict, []Field{{"id", Uint}, {"name", Text}}},
 	// unit is a [Format]; mode is a set of [CounterMode].
 	KindDefCounter: {"def-counter", 0, InDict, []Field{{"id", Uint}, {"name", Text}, {"category", Text}, {"description", Text}, {"unit", Uint}, {"mode", Uint}}},

@@ -21,6 +21,8 @@ var (
 	four  = recorder.NewEvent4("four", recorder.Int("w"), recorder.Hex("x"), recorder.String("y"), recorder.Percent("z"))
 )
 
+var elsewhere = recorder.NewCategory("Elsewhere", "red", "")
+
 // All methods can be called whether Start worked or not.
 func TestNilRecorder(t *testing.T) {
 	var rec *recorder.Recorder

@@ -63,7 +63,7 @@
 //
 // Goroutines that [NewTrack] gives a name are a track of that name in outputs; all others are
 // grouped by their root functions. A [Label] is a frame that the program puts on its stack. On
-// the same systems, markers carry their goroutines.
+// the same systems, markers carry their goroutines, and stand where the samples of these do.
 //
 // Labels of runtime/pprof that the program sets itself are recorded with [CPUPprof] only,
 // whose profiles contain their texts. The signal's handler finds only their address, and by the

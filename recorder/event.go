@@ -55,8 +55,10 @@ type Span struct{ begun shard.Span }
 // been stopped or is paused. If none ran then, it records nothing.
 func (s Span) End() { s.begun.End() }
 
-// On returns the event aimed at a track. Nil is the track of the process.
-func (e Event) On(t *Track) Event { e.h.Track = t.def(); return e }
+// On returns the event aimed at a track. Nil is the process as a whole. Markers of an event
+// that is not aimed stand where the samples of the goroutine stand that makes them: on the
+// track that it is on, else on the row of its root function.
+func (e Event) On(t *Track) Event { e.h.Track = t.aim(); return e }
 
 // From returns the event with a stack that was captured before, for example by the function
 // that asked for the work; its markers have that stack. The zero Stack changes nothing.
@@ -71,7 +73,8 @@ func (e Event) Mark() {
 }
 
 // Start records the start of something that End ends, perhaps in another function: the next
-// End of this event on the same track.
+// End of this event on the same track. If they are made by goroutines that stand on
+// different ones, aim both at one, with On.
 func (e Event) Start() {
 	if shard.Current.Load() != nil {
 		shard.Emit(e.h, rawformat.KindStart, nil, nil, 0)
@@ -101,7 +104,7 @@ func (e Event) Begin() (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event1[A]) On(t *Track) Event1[A] { e.h.Track = t.def(); return e }
+func (e Event1[A]) On(t *Track) Event1[A] { e.h.Track = t.aim(); return e }
 
 // From: see [Event.From].
 func (e Event1[A]) From(s Stack) Event1[A] { e.h.Event = e.h.Event.From(s.callers); return e }
@@ -144,7 +147,7 @@ func (e Event1[A]) Begin(a A) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.h.Track = t.def(); return e }
+func (e Event2[A, B]) On(t *Track) Event2[A, B] { e.h.Track = t.aim(); return e }
 
 // From: see [Event.From].
 func (e Event2[A, B]) From(s Stack) Event2[A, B] { e.h.Event = e.h.Event.From(s.callers); return e }
@@ -188,7 +191,7 @@ func (e Event2[A, B]) Begin(a A, b B) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.h.Track = t.def(); return e }
+func (e Event3[A, B, C]) On(t *Track) Event3[A, B, C] { e.h.Track = t.aim(); return e }
 
 // From: see [Event.From].
 func (e Event3[A, B, C]) From(s Stack) Event3[A, B, C] {
@@ -236,7 +239,7 @@ func (e Event3[A, B, C]) Begin(a A, b B, c C) (s Span) {
 }
 
 // On: see [Event.On].
-func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.h.Track = t.def(); return e }
+func (e Event4[A, B, C, D]) On(t *Track) Event4[A, B, C, D] { e.h.Track = t.aim(); return e }
 
 // From: see [Event.From].
 func (e Event4[A, B, C, D]) From(s Stack) Event4[A, B, C, D] {

@@ -36,7 +36,7 @@ type Arg = shard.Typed
 func V[T Value](v T) Arg { return shard.Type(v) }
 
 // On: see [Event.On].
-func (e EventN) On(t *Track) EventN { e.h.Track = t.def(); return e }
+func (e EventN) On(t *Track) EventN { e.h.Track = t.aim(); return e }
 
 // From: see [Event.From].
 func (e EventN) From(s Stack) EventN { e.h.Event = e.h.Event.From(s.callers); return e }

@@ -36,6 +36,12 @@ func Subcategory(name string) EventOption {
 	return func(e *registry.EventSpec) { e.Category[2] = name }
 }
 
+// Type makes the event one of a type, the same for several events that have the same fields
+// and options but names and categories of their own. Front ends show what they say of a type
+// once, and treat its events alike. Firefox Profiler has code of its own for some types,
+// such as Network and Text. Without Type, an event is the only one of its type.
+func Type(name string) EventOption { return func(e *registry.EventSpec) { e.Type = name } }
+
 // Display says where the event is shown. Default: chart and table.
 func Display(places Location) EventOption { return func(e *registry.EventSpec) { e.Display = places } }
 

@@ -75,6 +75,10 @@ func (f Field[T]) Graph(shape GraphShape, color string) Field[T] {
 // those of [Field.Graph]. If there are several such fields the first one counts.
 func (f Field[T]) Color() Field[T] { f.spec.Flags |= rawformat.FieldColor; return f }
 
+// Name says that the value, a text, is the name of the marker, instead of the event's. If
+// there are several such fields the first one counts.
+func (f Field[T]) Name() Field[T] { f.spec.Flags |= rawformat.FieldName; return f }
+
 func number[T Value](name string, wire rawformat.WireType, unit Unit) Field[T] {
 	return Field[T]{registry.FieldSpec{Name: name, Wire: wire, Size: unsafe.Sizeof(*new(T)), Unit: unit}}
 }

@@ -130,7 +130,7 @@ func TestDefinitions(t *testing.T) {
 	got := r.definitionsOf(id)
 	want := []string{
 		`def-event id=N category=C name="defined" display=34 chart="c" tooltip="t" table="l"`,
-		`def-show event=N flags=1 description="What it is."`,
+		`def-show event=N flags=1 description="What it is." type=""`,
 		`def-graph event=N position=1 shape=1 color="teal"`,
 		`def-field event=N position=0 name="who" label="Who" wire=3 format=2 privacy=3 flags=9`,
 		`def-field event=N position=1 name="much" label="" wire=0 format=3 privacy=0 flags=2`,

@@ -140,7 +140,10 @@ func TestTracks(t *testing.T) {
 	}
 	two.On(again.Track).Mark(1, "on the long way")
 	again.Track.Mark("untyped on a track")
+	recorder.Mark("of the goroutine")
 	again.End()
+	numbered.Mark(0, 3)
+	numbered.On(nil).Mark(0, 4)
 	again.End()
 	_, same := recorder.NewTrack(outer, "worker 1")
 	if same.Track != work.Track {
@@ -148,8 +151,13 @@ func TestTracks(t *testing.T) {
 	}
 	same.End()
 	work.End()
+	numbered.Mark(0, 5)
 	r := finish(t, rec)
-	want := map[string]string{"numbered 1": "worker 1", "numbered 2": "", "two 1": "worker 2", "untyped on a track": "worker 2"}
+	want := map[string]string{"numbered 1": "worker 1", "numbered 2": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2",
+		"of the goroutine": "worker 2", "numbered 3": "worker 1", "numbered 4": "", "numbered 5": ""}
+	if r.meta("self-test.goroutines") != "by their numbers" { // then nobody knows where a goroutine is
+		want["numbered 2"], want["numbered 3"], want["of the goroutine"] = "", "", ""
+	}
 	for what, track := range want {
 		if got, ok := r.tracks()[what]; !ok || got != track {
 			t.Errorf("%s is on track %q, want %q", what, got, track)

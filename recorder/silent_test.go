@@ -83,6 +83,10 @@ func TestMarkersDoNotAllocate(t *testing.T) {
 		"interval": func() { defer two.Begin(1, text).End() },
 		"untyped":  func() { recorder.Mark("untyped") },
 		"text":     func() { recorder.Text("text", text) },
+		"options": func() {
+			recorder.Text("options", text, recorder.At(1), recorder.InCategory(elsewhere), recorder.OnTrack(nil), recorder.Here())
+		},
+		"category": func() { one.In(elsewhere).Mark(5) },
 		"stack":    func() { stacked.Mark(1) },
 		"many": func() {
 			many.Mark(recorder.V(1), recorder.V(text), recorder.V(2.5), recorder.V(true), recorder.V(time.Second))

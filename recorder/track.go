@@ -20,6 +20,14 @@ type Track struct{ registered registry.Track }
 // def is the registry's part of the track, nil for nil.
 func (t *Track) def() *registry.Track { return (*registry.Track)(unsafe.Pointer(t)) }
 
+// aim is what an event on the track is aimed at.
+func (t *Track) aim() *registry.Track {
+	if t == nil {
+		return registry.Process
+	}
+	return t.def()
+}
+
 // trackNamed is the track of that name. A Track consists of nothing but the registry's
 // part.
 func trackNamed(name string) *Track { return (*Track)(unsafe.Pointer(registry.Defined.Track(name))) }

@@ -41,6 +41,10 @@ type Process struct {
 	// Changes of its chunks, in the order of time.
 	Chunks []ChunkChange
 
+	// Placed is when the first and the last marker was to which the program gave a time
+	// before Start or after End; 0 if there is none.
+	Placed [2]Time
+
 	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
 	Profile Profile // of the profile that the process was read from
 	Clock   Clock   // how its times were placed

@@ -1,6 +1,9 @@
 package stream
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Event is the definition of markers: their name and typed fields.
 type Event struct {
@@ -47,6 +50,15 @@ type EventField struct {
 	// Shown is how Firefox Profiler shows the values, if not by their Format: one of its
 	// formats, or the JSON of one that is an object.
 	Shown string
+}
+
+// NameArg is the argument that is the name of a marker, -1 if markers are called by the
+// event's name.
+func (e *Event) NameArg() int {
+	if e.NameField == "" {
+		return -1
+	}
+	return slices.IndexFunc(e.Fields, func(f EventField) bool { return f.Name == e.NameField })
 }
 
 // AddEvent interns e by content.

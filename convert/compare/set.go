@@ -42,7 +42,7 @@ type Sink struct {
 	tables      *stream.Tables
 	sums        *calls.Sums
 	names       *calls.Names // of markers
-	spans       durations.Spans
+	spans       durations.Names
 	event       stream.Series // of the markers in spans
 	id          stream.ProcessID
 	now         process
@@ -103,22 +103,26 @@ func (s *Sink) mark(b *stream.Batch) {
 		s.endEvent()
 		s.event = b.Series
 	}
-	s.spans.Add(b)
+	s.spans.Add(b, s.tables.Event(b.Series.Event))
 }
 
 func (s *Sink) endEvent() {
 	if s.event.Event == 0 {
 		return
 	}
-	name := int(s.names.Intern(s.tables.Event(s.event.Event).Name))
+	s.spans.Take(s.tables.Event(s.event.Event), s.addMarkers)
 	s.event = stream.Series{}
+}
+
+func (s *Sink) addMarkers(called string, m durations.Markers) {
+	name := int(s.names.Intern(called))
 	i, ok := s.at[name]
 	if !ok {
 		i = len(s.now.markers)
 		s.at[name] = i
 		s.now.markers = append(s.now.markers, markerSum{name: name})
 	}
-	s.now.markers[i].Add(s.spans.Take())
+	s.now.markers[i].Add(m)
 }
 
 // endProcess adds a process with rows to the set.

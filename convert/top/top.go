@@ -103,7 +103,7 @@ type Sink struct {
 	names   *calls.Names
 	sums    *calls.Sums // by frame
 	tracks  []calls.Sum // by track
-	spans   durations.Spans
+	spans   durations.Names
 	event   stream.Series // of the markers in spans
 	markers []durations.Markers
 }
@@ -167,18 +167,20 @@ func (s *Sink) mark(b *stream.Batch) {
 		s.endEvent()
 		s.event = b.Series
 	}
-	s.spans.Add(b)
+	s.spans.Add(b, s.tables.Event(b.Series.Event))
 }
 
 func (s *Sink) endEvent() {
 	if s.event.Event == 0 {
 		return
 	}
-	key := s.names.Intern(s.tables.Event(s.event.Event).Name)
-	for len(s.markers) <= int(key) {
-		s.markers = append(s.markers, durations.Markers{})
-	}
-	s.markers[key].Add(s.spans.Take())
+	s.spans.Take(s.tables.Event(s.event.Event), func(name string, m durations.Markers) {
+		key := s.names.Intern(name)
+		for len(s.markers) <= int(key) {
+			s.markers = append(s.markers, durations.Markers{})
+		}
+		s.markers[key].Add(m)
+	})
 }
 
 // Close makes the table.

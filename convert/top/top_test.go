@@ -3,12 +3,14 @@ package top
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"gprof/convert/internal/durations"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -141,5 +143,39 @@ func TestTimed(t *testing.T) {
 func TestUnknownWay(t *testing.T) {
 	if _, err := New("moon"); !errors.Is(err, ErrBy) {
 		t.Errorf("error %v, want %v", err, ErrBy)
+	}
+}
+
+// Markers with names of their own are summed up by these, starts and ends by name, too. Of
+// names beyond a bound only the event's is left.
+func TestOwnNames(t *testing.T) {
+	b := streamtest.NewBuilder()
+	request := b.Event(stream.Event{Name: "request", NameField: "route", Fields: []stream.EventField{{Name: "route", Type: stream.Text}}})
+	p := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: 1, End: 100})
+	p.Main.Interval(10, 1000, request, "/cart")
+	p.Main.Interval(11, 2000, request, nil)
+	p.Main.Mark(20, stream.PhaseStart, request, "/pay")
+	p.Main.Mark(21, stream.PhaseStart, request, "/cart")
+	p.Main.Mark(25, stream.PhaseEnd, request, "/pay")
+	p.Main.Mark(26, stream.PhaseEnd, request, "/none")
+	got := table(t, Marker, b.Source()).Markers
+	want := []MarkerRow{
+		{Name: "request", Count: 1, Timed: 1, All: 2000, P50: 2000, P99: 2000, Max: 2000},
+		{Name: "/cart", Count: 2, Timed: 1, Unpaired: 1, All: 1000, P50: 1000, P99: 1000, Max: 1000},
+		{Name: "/pay", Count: 1, Timed: 1, All: 5, P50: 5, P99: 5, Max: 5},
+		{Name: "/none", Count: 1, Unpaired: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("markers (-want +got):\n%s", diff)
+	}
+	b = streamtest.NewBuilder()
+	request = b.Event(stream.Event{Name: "request", NameField: "route", Fields: []stream.EventField{{Name: "route", Type: stream.Text}}})
+	p = b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: 1, End: 100})
+	for i := range durations.MaxNames + 500 {
+		p.Main.Mark(stream.Time(i), stream.Instant, request, fmt.Sprint(i))
+	}
+	got = table(t, Marker, b.Source()).Markers
+	if len(got) != durations.MaxNames+1 || got[0].Name != "request" || got[0].Count != 500 {
+		t.Errorf("%d names, of which the first is %+v", len(got), got[0])
 	}
 }

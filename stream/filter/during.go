@@ -74,6 +74,7 @@ type eventQueries struct {
 type boundQuery struct {
 	*Query
 	number  int
+	own     int   // the argument that must be the query's name; -1: the event's is
 	columns []int // of each condition: the argument, or one of these
 }
 
@@ -104,9 +105,11 @@ func (d *duringFilter) see(b *stream.Batch) error {
 	e := d.event(b.Series.Event)
 	for k := range e.queries {
 		f := &e.queries[k]
-		d.named += int64(b.Len())
 		for i := range b.Time {
-			d.marker(f, b, i)
+			if f.names(b, i) {
+				d.named++
+				d.marker(f, b, i)
+			}
 		}
 	}
 	d.setClaim()
@@ -152,15 +155,23 @@ func (d *duringFilter) event(id stream.EventID) *eventQueries {
 	d.called[e.Name] = true
 	d.events[id] = new(eventQueries)
 	for i := range d.queries {
-		if d.queries[i].Name.Match(e.Name) {
+		if e.NameArg() >= 0 || d.queries[i].Name.Match(e.Name) {
 			d.events[id].queries = append(d.events[id].queries, fit(&d.queries[i], i, &e))
 		}
 	}
 	return d.events[id]
 }
 
+// names reports whether row i of b is called as in the query.
+func (f *boundQuery) names(b *stream.Batch, i int) bool {
+	return f.own < 0 || b.Args[f.own].TypeAt(i) == stream.Text && f.Name.Match(string(b.Args[f.own].TextAt(i)))
+}
+
 func fit(q *Query, number int, e *stream.Event) boundQuery {
-	f := boundQuery{Query: q, number: number}
+	f := boundQuery{Query: q, number: number, own: -1}
+	if !q.Name.Match(e.Name) {
+		f.own = e.NameArg()
+	}
 	for _, c := range q.conditions {
 		column := columnDuration
 		if c.field != durationField {

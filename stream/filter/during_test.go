@@ -318,3 +318,31 @@ func (s *stacks) Segment(b *stream.Batch) error {
 	}
 	return nil
 }
+
+// Markers with names of their own are asked for by these, or by the name of their event.
+func TestOwnNames(t *testing.T) {
+	for _, tt := range []struct{ query, want string }{
+		{"/cart", "5 m1"}, {"/p*", "25 m3"}, {"request", "5 m1 25 m3 35 m4"}, {"/cart[n>1]", ""},
+	} {
+		b := streamtest.NewBuilder()
+		p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+		request := b.Event(stream.Event{Name: "request", NameField: "route", Fields: []stream.EventField{{Name: "n", Type: stream.Int}, {Name: "route", Type: stream.Text}}})
+		track := p.Track("a")
+		for i, name := range []any{"/cart", "/other", "/pay", nil} {
+			if name != "/other" {
+				track.Interval(stream.Time(10*i+1), 8, request, int64(i+1), name)
+			}
+			track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: stream.Time(10*i + 5), Stack: b.Stack("main"), Weight: int64(10*i + 5), CPU: -1})
+		}
+		var got names
+		if err := stream.Copy(&got, during(t, false, tt.query)(b.Source()), stream.CopyOptions{}); err != nil && tt.want != "" {
+			t.Fatal(err)
+		}
+		slices.SortFunc(got.list, func(a, b string) int { return strings.Compare(strings.TrimPrefix(a, "m"), strings.TrimPrefix(b, "m")) })
+		want := strings.Fields(tt.want)
+		slices.SortFunc(want, func(a, b string) int { return strings.Compare(strings.TrimPrefix(a, "m"), strings.TrimPrefix(b, "m")) })
+		if !slices.Equal(got.list, want) {
+			t.Errorf("%s: %v, want %v", tt.query, got.list, want)
+		}
+	}
+}

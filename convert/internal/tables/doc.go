@@ -34,7 +34,8 @@
 //	            thread_id, goroutine_id, labels
 //	markers     process_id, track_id, ts_ns, event_index, name, category, phase (instant, interval, start, end), duration_ns (of an interval),
 //	            stack_id, arguments, thread_id, goroutine_id, labels
-//	typed_markers one for each event with fields: the same rows, with a column for each field, and odd_arguments for arguments
+//	typed_markers one for each type of markers with fields, which is the event's name if it has no type: the same rows, with a column for each
+//	            field but a marker's name, and odd_arguments for arguments
 //	waits       process_id, track_id, ts_ns, event_index, stack_id, wall_ns (of all together), goroutines
 //	measurements process_id, track_id, ts_ns, event_index, stack_id, measure (such as delay), unit, value, thread_id, goroutine_id, labels:
 //	            a row for each stack and measure of an imported profile

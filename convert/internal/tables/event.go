@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,15 +11,15 @@ import (
 	"gprof/stream"
 )
 
-// eventTable is the typed table of all events of one name. Their definitions may differ, as in two
-// versions of a program: it has the columns of all.
+// eventTable is the typed table of all events of one type, else of one name. Their definitions may
+// differ, as in two versions of a program: it has the columns of all.
 type eventTable struct {
-	table   string             // name among the files
-	columns []Column           // of arguments
-	known   map[fieldKey][]int // columns by field
-	taken   map[string]bool    // column names in lower case
-	events  []stream.EventID   // of that name
-	of      map[stream.EventID][]int
+	table   string                      // name among the files
+	columns []Column                    // of arguments
+	known   map[fieldKey][]int          // columns by field
+	taken   map[string]bool             // column names in lower case
+	events  []stream.EventID            // of that type
+	of      map[stream.EventID][]int    // columns by argument; ownName is in the column of names
 	keys    map[stream.EventID][][]byte // of arguments in JSON objects
 }
 
@@ -51,12 +52,12 @@ func (f *Format) eventTables(t *stream.Tables) ([]*eventTable, map[string]*event
 	all := make([]*eventTable, len(t.Events))
 	for i := range t.Events {
 		e := &t.Events[i]
-		name := f.eventTable(e.Name)
+		name := f.eventTable(cmp.Or(e.Type, e.Name))
 		if known[name] == nil {
 			known[name] = newEventTable(name)
 		}
 		all[i] = known[name]
-		all[i].add(stream.EventID(i+1), e.Fields)
+		all[i].add(stream.EventID(i+1), e)
 	}
 	return all, known
 }
@@ -66,9 +67,13 @@ func newEventTable(name string) *eventTable {
 }
 
 // add finds or adds the columns of an event's fields.
-func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
-	used := map[int]bool{}
-	for _, f := range fields {
+func (t *eventTable) add(id stream.EventID, e *stream.Event) {
+	used, own := map[int]bool{}, e.NameArg()
+	for k, f := range e.Fields {
+		if k == own {
+			t.of[id] = append(t.of[id], ownName)
+			continue
+		}
 		i := t.find(f, used)
 		if i < 0 {
 			i = t.addColumn(f)
@@ -76,8 +81,19 @@ func (t *eventTable) add(id stream.EventID, fields []stream.EventField) {
 		used[i] = true
 		t.of[id] = append(t.of[id], i)
 	}
-	t.keys[id] = keysOfFields(fields)
+	t.keys[id] = keysOfFields(e.Fields)
 	t.events = append(t.events, id)
+}
+
+// ownName is the column of an argument that is the marker's name.
+const ownName = -1
+
+// columnOf is the name of the column that has an argument.
+func (t *eventTable) columnOf(id stream.EventID, arg int) string {
+	if i := t.of[id][arg]; i != ownName {
+		return t.columns[i].Name
+	}
+	return "name"
 }
 
 // keysOfFields are the keys of fields in a JSON object: their names, numbered if ambiguous.
@@ -184,7 +200,7 @@ func (s *Sink) writeEvents(p *part) error {
 				row := t.begin()
 				s.writeEvent(row, p, e)
 				s.put(row, f.Name)
-				s.put(row, s.events[id].columns[s.events[id].of[stream.EventID(id+1)][i]].Name)
+				s.put(row, s.events[id].columnOf(stream.EventID(id+1), i))
 				s.put(row, f.Label)
 				s.put(row, typeNames[min(f.Type, stream.JSON)])
 				s.put(row, units[f.Format])
@@ -272,6 +288,9 @@ func (s *Sink) textsOfMarkers(events []stream.EventID, column string) (all []str
 	for _, id := range events {
 		switch e := s.tables.Event(id); column {
 		case "name":
+			if e.NameArg() >= 0 { // not all names are known
+				return nil
+			}
 			all = append(all, e.Name)
 		case "category":
 			all = append(all, s.category(e.Category))

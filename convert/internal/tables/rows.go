@@ -185,7 +185,7 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	event := s.tables.Event(b.Series.Event)
 	process := s.tables.Process(b.Series.Process).InstanceName()
 	row := s.beginRows(t, p, b)
-	s.same(row, b.Len(), process, event.Name)
+	s.names(row, b, event, process)
 	s.same(row, b.Len(), process, s.category(event.Category))
 	phase(row.column(), b.Phase)
 	duration := row.column()
@@ -202,6 +202,23 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	return row
 }
 
+// names writes the names of markers.
+func (s *Sink) names(row *rows, b *stream.Batch, event *stream.Event, process string) {
+	own := event.NameArg()
+	if own < 0 {
+		s.same(row, b.Len(), process, event.Name)
+		return
+	}
+	c := row.column()
+	for i := range b.Len() {
+		name := []byte(event.Name)
+		if b.Args[own].TypeAt(i) == stream.Text {
+			name = b.Args[own].TextAt(i)
+		}
+		c.text(s.bytes(process, name))
+	}
+}
+
 // fieldColumns writes the columns of an event's fields, and ends the rows.
 func (s *Sink) fieldColumns(row *rows, e *eventTable, b *stream.Batch) {
 	event := s.tables.Event(b.Series.Event)
@@ -210,6 +227,9 @@ func (s *Sink) fieldColumns(row *rows, e *eventTable, b *stream.Batch) {
 	fields := row.next
 	filled := newBits(len(e.columns))
 	for k := range b.Args {
+		if of[k] == ownName {
+			continue
+		}
 		filled.set(of[k])
 		s.arguments(&row.columns[fields+of[k]], &b.Args[k], &event.Fields[k], process)
 	}

@@ -61,7 +61,7 @@ func MarkerTypes(t *stream.Tables, categories Categories, dialect Dialect) []Mar
 	types := make([]MarkerType, len(t.Events))
 	for i := range t.Events {
 		m := &types[i]
-		*m = MarkerType{Event: &t.Events[i], Category: categories.Place(t.Events[i].Category).Category, name: -1}
+		*m = MarkerType{Event: &t.Events[i], Category: categories.Place(t.Events[i].Category).Category, name: t.Events[i].NameArg()}
 		m.setName(taken)
 		m.fields = fieldsOf(m.Event)
 		if !m.Event.Bare {
@@ -128,11 +128,11 @@ func fieldsOf(e *stream.Event) []field {
 		taken[key] = true
 	}
 	window := false // there is one, of which the viewer shows the page
-	fields := make([]field, 0, len(e.Fields))
+	fields, own := make([]field, 0, len(e.Fields)), e.NameArg()
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		name := f.Name
-		if isName(e, i) {
+		if i == own {
 			continue
 		}
 		if f.Format == stream.FormatWindow && !window {
@@ -161,18 +161,8 @@ func newField(arg int, name string, f *stream.EventField) field {
 	return n
 }
 
-// isName reports whether a field is the marker's name: the first one named by NameField.
-func isName(e *stream.Event, i int) bool {
-	return e.NameField != "" && i == slices.IndexFunc(e.Fields, func(f stream.EventField) bool { return f.Name == e.NameField })
-}
-
 // shareFields reorders and encodes the fields by the schema, which may be nil.
 func (m *MarkerType) shareFields(s *schema) {
-	for i := range m.Event.Fields {
-		if isName(m.Event, i) {
-			m.name = i
-		}
-	}
 	if s == nil {
 		return
 	}

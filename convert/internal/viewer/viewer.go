@@ -58,8 +58,8 @@ func Interval(t *stream.Tables) int64 {
 	return shortest
 }
 
-// Range is the range of time that the viewer shows at first: the whole recording. Otherwise it
-// would be that of the samples.
+// Range is the range of time that the viewer shows at first, and no rows outside of it: the whole
+// recording, and what programs placed before and after it.
 func Range(t *stream.Tables) (start, end stream.Time) {
 	for i, p := range t.Processes {
 		if i == 0 || p.Start < start {
@@ -69,7 +69,14 @@ func Range(t *stream.Tables) (start, end stream.Time) {
 	}
 	// A range without any length can't be drawn.
 	end = max(end, start+stream.Time(Interval(t)))
-	return max(start, StartOf(t)), end
+	start = max(start, StartOf(t))
+	for _, p := range t.Processes {
+		if p.Placed[0] != 0 {
+			start = min(start, p.Placed[0])
+		}
+		end = max(end, p.Placed[1])
+	}
+	return start, end
 }
 
 // Lifetime is when a track of a process began and ended; the end is 0 if it still exists. Track 0

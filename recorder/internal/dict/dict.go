@@ -3,6 +3,7 @@ package dict
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -33,6 +34,8 @@ type Dictionary struct {
 	frames  ids[frameKey]
 	stacks  ids[stackKey]
 	labels  ids[labelKey]
+
+	roots map[uint64]string // root functions of goroutines, by where these began
 
 	starts    map[startKey]bool // functions whose first line is defined
 	startless map[uint32]bool   // frames with functions whose first line is not
@@ -98,7 +101,7 @@ func New(file *chunks.RecordFile, c Config) *Dictionary {
 	c.Charge(file.Size())
 	return &Dictionary{file: file, config: c,
 		strings: newIDs[string](), frames: newIDs[frameKey](), stacks: newIDs[stackKey](), labels: newIDs[labelKey](),
-		starts: map[startKey]bool{}, startless: map[uint32]bool{}}
+		roots: map[uint64]string{}, starts: map[startKey]bool{}, startless: map[uint32]bool{}}
 }
 
 // IsOutgrown reports whether a new generation should begin: the file is cut short or half full, and a new one would
@@ -143,6 +146,9 @@ func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	for _, m := range d.modules {
 		next.addModule(m)
 	}
+	for _, start := range slices.Sorted(maps.Keys(d.roots)) {
+		next.root(start, d.roots[start])
+	}
 	if next.pending > d.config.Limit/2 || !next.flush() {
 		d.config.Charge(-file.Size())
 		d.closed = !next.cut // otherwise each further attempt would fail likewise
@@ -150,6 +156,7 @@ func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	}
 	err := d.file.Close()
 	d.file, d.full, d.cut = next.file, false, false
+	d.roots = next.roots
 	d.strings, d.frames, d.stacks, d.labels, d.starts, d.startless = next.strings, next.frames, next.stacks, next.labels, next.starts, next.startless
 	return err
 }
@@ -267,6 +274,22 @@ func (d *Dictionary) Name(code []Frame) {
 		d.frame(l)
 	}
 	d.flush()
+}
+
+// Root defines the root function of goroutines that began at an address, if there is room.
+func (d *Dictionary) Root(start uint64, name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full || d.roots[start] != "" {
+		return
+	}
+	d.root(start, name)
+	d.flush()
+}
+
+func (d *Dictionary) root(start uint64, name string) {
+	d.roots[start] = name
+	d.add(record.New(rawformat.KindDefRoot).Uint(start).Uint(uint64(d.string(name))))
 }
 
 // LabelSet returns the id of a set of labels, 0 for the empty set or if there is no room.

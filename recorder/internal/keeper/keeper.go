@@ -233,6 +233,7 @@ func (k *Keeper) runDue(due *schedule) {
 	}
 	if k.isMapped() {
 		k.rec.InternStacks(k.dict)
+		k.rec.NameRoots(k.dict)
 		k.sampleThreads()
 		k.heap.round(k, rt.Now())
 		k.waits.round(k, rt.Now())

@@ -262,6 +262,7 @@ func (k *Keeper) End() error {
 	unsealed := k.rec.Contain(func() {
 		k.leaveCounter()
 		k.rec.ReplayEarly()
+		k.rec.NameRoots(k.dict)
 	})
 	unsampled := k.rec.Contain(k.sampler.Close)
 	registry.Defined.Detach()

@@ -24,10 +24,11 @@ type Definition struct {
 	ID    uint32
 	Given Callers // the stack of its markers, unless it is the zero one
 	Wires []rawformat.WireType
+	spec  *EventSpec
 
 	// The size is two cache lines, and the heap aligns objects of that size to them, so that
 	// the lines have no words of the program, which it may store to.
-	_ [24]byte
+	_ [16]byte
 }
 
 // Callers is a stack of a goroutine that was captured before. The zero value has no calls.
@@ -41,14 +42,21 @@ func (d *Definition) From(s Callers) *Definition {
 	if d == nil || s.Calls == nil {
 		return d
 	}
-	given := *d
-	given.Given, given.Stack, given.Plain, given.PlainSeq = s, true, false, ^uint32(0)
-	return &given
+	given := d.WithStack()
+	given.Given = s
+	return given
+}
+
+// WithStack returns the definition for markers with a stack.
+func (d *Definition) WithStack() *Definition {
+	stacked := *d
+	stacked.Stack, stacked.Plain, stacked.PlainSeq = true, false, ^uint32(0)
+	return &stacked
 }
 
 // EventSpec is the full description of an event.
 type EventSpec struct {
-	Name                  string
+	Name, Type            string    // "": a type of its own
 	Category              [3]string // name, color, part
 	Display               rawformat.Location
 	Chart, Tooltip, Table string
@@ -128,8 +136,8 @@ func (g *registry) addEvent(e *EventSpec) *Definition {
 
 // show adds the records that say how e is shown, if that is not the default.
 func (g *registry) show(id uint64, e *EventSpec) {
-	if e.Flags != 0 || e.Description != "" {
-		g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.Flags)).Text(e.Description))
+	if e.Flags != 0 || e.Description != "" || e.Type != "" {
+		g.defineShow(id, e)
 	}
 	for i, f := range e.Fields {
 		if f.FieldGraph.Wanted && f.Wire != rawformat.WireText {
@@ -138,8 +146,12 @@ func (g *registry) show(id uint64, e *EventSpec) {
 	}
 }
 
+func (g *registry) defineShow(id uint64, e *EventSpec) {
+	g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.Flags)).Text(e.Description).Text(e.Type))
+}
+
 func newDefinition(id, seq uint32, e *EventSpec) *Definition {
-	d := &Definition{Seq: seq, ID: id, Stack: e.Stack, Plain: len(e.Fields) <= 2 && !e.Stack}
+	d := &Definition{Seq: seq, ID: id, spec: e, Stack: e.Stack, Plain: len(e.Fields) <= 2 && !e.Stack}
 	for _, f := range e.Fields {
 		d.Wires = append(d.Wires, f.Wire)
 		d.Plain = d.Plain && f.Wire != rawformat.WireText

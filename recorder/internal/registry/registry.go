@@ -43,7 +43,7 @@ func (g *registry) Detach() {
 func (g *registry) Sandbox(records [][]byte) (restore func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	was, events, names := g.records, g.events, g.names.Load()
+	was, events, names, variants := g.records, g.events, g.names.Load(), g.variants.Load()
 	if records != nil {
 		g.records = records
 	}
@@ -52,6 +52,7 @@ func (g *registry) Sandbox(records [][]byte) (restore func()) {
 		defer g.mu.Unlock()
 		g.records, g.events = was[:len(was):len(was)], events
 		g.names.Store(names)
+		g.variants.Store(variants)
 	}
 }
 
@@ -112,7 +113,8 @@ type registry struct {
 	counters   []Counter
 	labels     []labelName
 	named      atomic.Pointer[[]labelName] // labels, for readers
-	names      atomic.Pointer[map[dynamicName]*Definition]
+	names      atomic.Pointer[map[Untyped]*Definition]
+	variants   atomic.Pointer[map[variant]*Definition]
 	listener   listener // nil: nothing records
 }
 

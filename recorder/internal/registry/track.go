@@ -21,6 +21,12 @@ type Track struct {
 	Unwanted atomic.Bool // it is not recorded; stored under the registry's lock
 }
 
+// ProcessID is the id of Process: one that no track has in a dictionary.
+const ProcessID = ^uint32(0)
+
+// Process is what events are aimed at that belong to the process as a whole, not to the goroutine that makes their markers.
+var Process = &Track{ID: ProcessID}
+
 // Track is the track of that name.
 func (g *registry) Track(name string) *Track {
 	g.mu.Lock()

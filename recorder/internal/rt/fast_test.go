@@ -12,6 +12,9 @@ func TestTricks(t *testing.T) {
 	if err := TryWalk(); err != nil {
 		t.Error(err)
 	}
+	if FindGoroutine() == 0 || FindStart() == 0 {
+		t.Error("no number of goroutines, or not where they began")
+	}
 	if a := ReadCounter(); a == 0 {
 		t.Error("the counter shows 0")
 	}

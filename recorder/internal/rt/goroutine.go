@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"runtime"
 	"strconv"
+	"sync"
+	"unsafe"
 )
 
 const (
@@ -26,6 +28,25 @@ func FindGoroutine() uintptr {
 		<-seen
 	}
 	return numbers.Only()
+}
+
+// GoroutineOffset is what FindGoroutine returns, which never changes.
+var GoroutineOffset = sync.OnceValue(FindGoroutine)
+
+// FindStart finds the offset, in a g, of the address where the goroutine began: that of the function of its go
+// statement. 0 if there is no such offset.
+func FindStart() uintptr {
+	var starts Candidates
+	var begin func()
+	seen := make(chan struct{})
+	begin = func() {
+		runtime.Gosched() // so that the address to go on at is another one
+		starts.Meet(ownG(), uint64(**(**uintptr)(unsafe.Pointer(&begin))))
+		close(seen)
+	}
+	go begin()
+	<-seen
+	return starts.Only()
 }
 
 // ownG is the running goroutine's g, except its first word.

@@ -25,6 +25,10 @@ func FindRoute() (Route, error) { return Route{}, errPortable }
 
 func FindGoroutine() uintptr { return 0 }
 
+func GoroutineOffset() uintptr { return 0 }
+
+func FindStart() uintptr { return 0 }
+
 // nanotime is CLOCK_MONOTONIC in ns.
 func (c *Clock) nanotime() Tick { return Tick(c.Base) + Tick(Now()) }
 

@@ -57,7 +57,7 @@ func findLayout() (l layout, err error) {
 		close(wake)
 		<-seen
 	}
-	l.goid, l.labels = rt.FindGoroutine(), labels.Only()
+	l.goid, l.labels = rt.GoroutineOffset(), labels.Only()
 	if curg := curgs.Only(); curg != 0 {
 		l.m, l.curg = offM, curg
 	}

@@ -10,6 +10,7 @@ import (
 	"gprof/rawformat"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/shard"
 )
 
 // labelled knows which goroutines are on a track, and which were until a moment ago,
@@ -82,6 +83,7 @@ func EnterTrack(t *registry.Track) (id uint64) {
 	}
 	l.stays[id] = append(l.stays[id], stay{track: t, from: rt.Now()})
 	l.count++
+	shard.SetTrack(id, t)
 	return id
 }
 
@@ -94,9 +96,16 @@ func LeaveTrack(t *registry.Track, id uint64) {
 	for i := len(stays) - 1; i >= 0; i-- {
 		if s := &stays[i]; s.track == t && s.to == 0 {
 			s.to = rt.Now()
-			return
+			break
 		}
 	}
+	var now *registry.Track
+	for _, s := range stays {
+		if s.to == 0 {
+			now = s.track
+		}
+	}
+	shard.SetTrack(id, now)
 }
 
 // forgetStays drops the stays that ended long ago.
@@ -118,13 +127,8 @@ func forgetStays() {
 	}
 }
 
-// GoroutineID is the number of the calling goroutine, 0 if it is not known. It may be
-// called while another recorder starts, which finds the same offsets again.
-//
-//go:norace
-func GoroutineID() uint64 {
-	return rt.GoroutineAt(sampleLayout.goid)
-}
+// GoroutineID is the number of the calling goroutine, 0 if it is not known.
+func GoroutineID() uint64 { return rt.GoroutineAt(rt.GoroutineOffset()) }
 
 // trackOf is the track that a sample was taken on, nil if it is not known. It does not read
 // the labels themselves: something else may lie at their address by now.

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -111,10 +112,11 @@ func (r *Recording) Log(level rawformat.LogLevel, text string) {
 	r.Write(Wait, Block{Kind: rawformat.KindLog, Time: r.clock.Now(), Fields: []uint64{uint64(level)}, Text: text, HasText: true})
 }
 
-// Interval writes an interval of the calling goroutine.
+// Interval writes an interval of the process, made by the calling goroutine.
 //
 //go:noinline
 func (r *Recording) Interval(h Handle, begin, end rt.Tick, values ...Typed) {
+	h.Track = registry.Process
 	r.markN(h, rawformat.KindInterval, end, begin, values, nil)
 }
 

@@ -48,7 +48,8 @@ type earlyShard struct {
 	from *shard
 	at   uint32  // offset in its payload
 	time rt.Tick // of the last block
-	of   context
+	of   uint64  // goroutine
+	row  row
 	raw  []uint64 // of the last stack block
 	head []byte   // scratch
 }
@@ -142,9 +143,11 @@ func (r *Recording) replayBlock(h *earlyShard, k rawformat.Kind, body []byte) {
 		c.Uint("index")
 		c.Uint("epoch")
 		h.time = rt.Tick(c.Uint("time"))
-		h.of = context{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+		h.of, h.row = c.Uint("goroutine"), row{track: uint32(c.Uint("track"))}
 	case rawformat.KindContext:
-		h.of = context{goroutine: c.Uint("goroutine"), track: uint32(c.Uint("track"))}
+		h.of, h.row = c.Uint("goroutine"), row{track: uint32(c.Uint("track"))}
+	case rawformat.KindBegan:
+		h.row.start = c.Uint("start")
 	case rawformat.KindStack:
 		if h.raw = h.raw[:0]; r.wantsStacks {
 			h.raw = c.PCs(h.raw, "pcs")
@@ -176,10 +179,11 @@ func callsOf(pcs []uint64) []uintptr {
 func (r *Recording) rewrite(h *earlyShard, k rawformat.Kind, before, behind []byte) {
 	s := r.awaitShardOrLose()
 	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
-	if s == nil || !r.prepareWithStack(s, size, h.of, h.time, h.raw) {
+	if s == nil || !r.prepareWithStack(s, size, context{goroutine: h.of, row: &h.row}, h.time, h.raw) {
 		return
 	}
 	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))
+	s.goroutine = forgotten // its row may be another one by now
 	leave(s)
 }
 

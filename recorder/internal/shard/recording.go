@@ -36,6 +36,7 @@ type Recording struct {
 
 	instance     uint64
 	begun        rt.Time
+	starts       uintptr // offset of the address where a goroutine began, likewise
 	shards       []shard // all of them
 	generation   uint16  // of the dictionary that new chunks name
 	ownErr       error   // why processors have no shards of their own; nil: they have
@@ -61,6 +62,7 @@ type Recording struct {
 	known     knownStacks
 	pending   newStacks
 	interning newStacks // those that the keeper is interning
+	roots     roots
 }
 
 // Config is what a recording is opened with.
@@ -86,7 +88,9 @@ func (r *Recording) probe() {
 	r.clock.Open()
 	r.begun = rt.Now()
 	r.walkErr, r.source = rt.TryWalk(), sourceFolder()
-	r.goroutines = rt.FindGoroutine()
+	if r.goroutines = rt.GoroutineOffset(); r.walkErr == nil {
+		r.starts = rt.FindStart()
+	}
 	r.route, r.routeErr = rt.FindRoute()
 }
 
@@ -164,10 +168,13 @@ func (r *Recording) TestFaults() string {
 
 // TestGoroutines describes, for people, whether markers carry their goroutines.
 func (r *Recording) TestGoroutines() string {
-	if r.goroutines != 0 {
-		return "by their numbers"
+	switch {
+	case r.goroutines == 0:
+		return "markers don't tell them"
+	case r.starts == 0:
+		return "by their numbers, not where they began"
 	}
-	return "markers don't tell them"
+	return "by their numbers"
 }
 
 // TestStacks describes, for people, how stacks are found.

@@ -67,7 +67,7 @@ func (r *Recording) Idle(last *LastSample, at rt.Tick) {
 	if w == nil { // no CPU time is lost, so no loss is counted
 		return
 	}
-	if !r.prepareOrLose(w, sampleRoom, context{goroutine: w.goroutine, track: w.track}, at) {
+	if !r.prepareOrLose(w, sampleRoom, anyContext, at) {
 		return
 	}
 	switch {
@@ -89,7 +89,7 @@ func (r *Recording) Idle(last *LastSample, at rt.Tick) {
 // stack has no id yet, the stack block, in the page that the busy block will be in.
 func (r *Recording) prepareSample(w *shard, s *Sample) bool {
 	size := uint32(sampleRoom + 2*10*len(s.PCs))
-	for r.prepareOrLose(w, size, context{goroutine: w.goroutine, track: w.track}, s.Time) {
+	for r.prepareOrLose(w, size, anyContext, s.Time) {
 		w.sampling(s.Track, s.Period)
 		if len(s.PCs) > 0 {
 			w.stack(s.PCs)

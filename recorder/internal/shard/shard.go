@@ -17,7 +17,7 @@ import (
 type shard struct {
 	lock  uint32  // 1: taken; shared shards stay taken after Stop
 	shut  uint32  // 1: the keeper has the shard or wants it, so writers go elsewhere
-	track uint32  // of the current context, as are goroutine and labels
+	track uint32  // of the current context, as are goroutine, labels and row
 	owned bool    // it belongs to a processor
 	word  uint64  // the commit word: offset and number of blocks
 	soft  uint32  // below this offset the fast path may begin a block without prepare
@@ -35,11 +35,14 @@ type shard struct {
 
 	generation uint16 // of the dictionary that the chunk names
 
+	row   row
+	start uint64 // as the last began block says; 0: there is none since the context block
+
 	chunkStart atomic.Uint64 // range start of chunk, 0 if there is none; the keeper reads it
 
 	sampled sampledThread // in this page
 
-	_ [136]byte // two cache lines, because processors fetch pairs
+	_ [128]byte // two cache lines, because processors fetch pairs
 }
 
 // sampledThread is the state that busy blocks are encoded against.
@@ -53,8 +56,9 @@ const (
 	pageShift = 12 // of rawformat.PageSize
 
 	// maxContext bounds what prepare may write: one context block of at most 20 bytes, two
-	// labels blocks of at most 8, and two sync blocks of at most 50.
-	maxContext = 136
+	// labels blocks of at most 8, two sync blocks of at most 50, and three began blocks of at
+	// most 12.
+	maxContext = 172
 
 	// maxPasses is how often all shards are tried before a marker is dropped. A shard is
 	// taken for some ten nanoseconds, unless its holder lost its thread.
@@ -68,38 +72,48 @@ const (
 // context says whose the following blocks are.
 type context struct {
 	goroutine uint64 // 0: unknown
-	track     uint32 // 0: that of the process
+	track     uint32 // at which the marker is aimed; 0: at none, so it stands where its goroutine does
 	labels    uint32 // id of the set, 0: none
+	row       *row   // if it is known already
 }
+
+// anyContext is for blocks that state all themselves.
+var anyContext = context{goroutine: forgotten}
 
 // shardPatience is how long the recorder's own goroutines wait for a shard. Its holder
 // writes only one block, but may have lost its thread.
 const shardPatience = rt.Time(10 * time.Millisecond)
 
-// prepareOrLose is prepare, but if there is no chunk it counts the loss, gives s back and
-// returns false.
+// prepareOrLose is prepare, but if that fails it counts the loss, gives s back and returns
+// false.
 func (r *Recording) prepareOrLose(s *shard, size uint32, of context, now rt.Tick) bool {
 	if r.prepare(s, size, of, now) {
 		return true
 	}
-	r.Lose(rawformat.LostNoChunk, 1, uint64(size))
+	if s.goroutine != left {
+		r.Lose(rawformat.LostNoChunk, 1, uint64(size))
+	}
 	leave(s)
 	return false
 }
 
 // prepare makes s ready for size bytes of blocks of that context. It takes another chunk if
 // there is no room, and restates the context where the format demands it. False: there is
-// no chunk.
+// no chunk, or the goroutine is left out, because it is on a track that is not recorded.
 func (r *Recording) prepare(s *shard, size uint32, of context, now rt.Tick) bool {
 	if s.offset()+size+maxContext+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
-	if s.current() != of {
-		s.restate(of)
+	if of.goroutine == forgotten {
+		of = s.unlabelled()
+	}
+	if s.current() != of && !r.restate(s, of) {
+		return false
 	}
 	for !s.samePage() {
 		// A sync block that begins late in a page may end in the next one.
-		s.sync(of, now)
+		s.sync(now)
+		s.setStart()
 		s.setLabels(of.labels)
 	}
 	s.soft = min((s.page+1)<<pageShift, uint32(len(s.payload))-fastBlock-overshoot)
@@ -157,32 +171,52 @@ func (r *Recording) retire(s *shard) {
 	}
 	s.chunk, s.payload, s.commit, s.base = nil, nil, nil, nil
 	s.word, s.soft, s.page, s.track, s.goroutine, s.labels = 0, 0, noPage, 0, 0, 0
+	s.row, s.start = row{}, 0
 	s.chunkStart.Store(0)
 }
 
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
-func (s *shard) current() context { return context{s.goroutine, s.track, s.labels} }
+func (s *shard) current() context { return context{s.goroutine, s.track, s.labels, nil} }
+
+// unlabelled is the current context without labels.
+func (s *shard) unlabelled() context {
+	if s.goroutine >= left {
+		return context{}
+	}
+	return context{goroutine: s.goroutine, track: s.track}
+}
 
 // sync begins a page with a sync block.
-func (s *shard) sync(of context, now rt.Tick) {
+func (s *shard) sync(now rt.Tick) {
 	b := s.begin(rawformat.KindSync)
 	b = rawformat.AppendUint(b, s.chunk.RangeStart()+uint64(s.offset()))
 	b = rawformat.AppendUint(b, s.chunk.Epoch())
 	b = rawformat.AppendUint(b, uint64(now))
-	b = rawformat.AppendUint(b, of.goroutine)
-	b = rawformat.AppendUint(b, uint64(of.track))
-	s.track, s.goroutine, s.labels, s.last, s.page = of.track, of.goroutine, 0, now, s.offset()>>pageShift
+	b = rawformat.AppendUint(b, s.goroutine)
+	b = rawformat.AppendUint(b, uint64(s.row.track))
+	s.labels, s.start, s.last, s.page = 0, 0, now, s.offset()>>pageShift
 	s.sampled = sampledThread{}
 	s.finish(b)
 }
 
-// restate writes the context, except in a new page, whose sync block states it.
-func (s *shard) restate(of context) {
-	if s.samePage() && (s.goroutine != of.goroutine || s.track != of.track) {
-		s.setContext(of)
+// restate writes the context, except in a new page, whose sync block states it. False: its
+// markers are not recorded.
+func (r *Recording) restate(s *shard, of context) bool {
+	if s.goroutine != of.goroutine || s.track != of.track || of.row != nil {
+		at, wanted := r.rowOf(of)
+		if !wanted {
+			s.goroutine = left
+			return false
+		}
+		s.goroutine, s.track, s.row = of.goroutine, of.track, at
+		if s.samePage() {
+			s.setContext()
+			s.setStart()
+		}
 	}
 	s.setLabels(of.labels)
+	return true
 }
 
 func (s *shard) samePage() bool { return s.page == s.offset()>>pageShift }
@@ -195,13 +229,21 @@ func (s *shard) setLabels(id uint32) {
 	}
 }
 
-func (s *shard) setContext(of context) {
+func (s *shard) setContext() {
 	b := s.begin(rawformat.KindContext)
-	b = rawformat.AppendUint(b, of.goroutine)
-	b = rawformat.AppendUint(b, uint64(of.track))
+	b = rawformat.AppendUint(b, s.goroutine)
+	b = rawformat.AppendUint(b, uint64(s.row.track))
 	b = rawformat.AppendUint(b, 0)
-	s.track, s.goroutine = of.track, of.goroutine
+	s.start = 0
 	s.finish(b)
+}
+
+// setStart says where the goroutine began, unless a page begins here.
+func (s *shard) setStart() {
+	if s.start != s.row.start && s.samePage() {
+		s.start = s.row.start
+		s.finish(rawformat.AppendUint(s.begin(rawformat.KindBegan), s.start))
+	}
 }
 
 // begin returns where the next block goes, for fields to be appended; finish then commits

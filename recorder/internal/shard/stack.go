@@ -168,7 +168,7 @@ func isOwn(function string) bool {
 		return name == "Emit" || strings.HasPrefix(name, "(*Span).") || strings.HasPrefix(name, "SpanN.") || strings.HasPrefix(name, "Handle.")
 	}
 	name, ok := strings.CutPrefix(function, "gprof/recorder.")
-	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text")
+	return ok && (strings.HasPrefix(name, "Event") || strings.HasPrefix(name, "Span") || strings.HasPrefix(name, "(*Track).") || name == "Mark" || name == "Text" || name == "markUntyped")
 }
 
 // FindStack is the id of a stack, 0 if it is not known. [Recording.AddStack] makes a stack

@@ -1,0 +1,233 @@
+package shard
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"gprof/recorder/internal/dict"
+	"gprof/recorder/internal/registry"
+	"gprof/recorder/internal/rt"
+)
+
+// row is where the markers of a context stand: on a track, or else on the row of the
+// function in which their goroutine began.
+type row struct {
+	track uint32 // 0: none
+	start uint64 // address of that function; 0: unknown, or of no concern
+}
+
+// Goroutines of a shard that must state its context anew; none has these numbers. What left
+// was about is not recorded.
+const (
+	left      = ^uint64(1)
+	forgotten = ^uint64(0)
+)
+
+// rowOf finds the row of a context, whose goroutine is the calling one, if any. Not wanted:
+// that goroutine is on a track that is not recorded.
+func (r *Recording) rowOf(of context) (at row, wanted bool) {
+	switch {
+	case of.row != nil:
+		return *of.row, true
+	case of.track == registry.ProcessID:
+		return row{}, true
+	case of.goroutine == 0:
+		return row{track: of.track}, true
+	}
+	if at.track = of.track; at.track == 0 {
+		if t := trackOf(of.goroutine); t != nil {
+			if t.IsUnwanted() {
+				return row{}, false
+			}
+			at.track = r.trackID(t)
+		}
+	}
+	at.start = rt.GoroutineAt(r.starts)
+	if at.start != 0 && !r.roots.has(at.start) {
+		r.roots.submit(at.start)
+	}
+	return at, true
+}
+
+// onTracks says which goroutines are on a track. A goroutine is in one of the slots that its
+// number leads to. Any goroutine may look; those that store hold a lock of the caller's.
+var onTracks struct {
+	count atomic.Int32
+	slots [1 << trackBits]struct {
+		goroutine atomic.Uint64
+		track     atomic.Pointer[registry.Track]
+	}
+}
+
+const (
+	trackBits   = 13
+	trackProbes = 8
+	trackHash   = 0x9e3779b97f4a7c15
+)
+
+// trackOf is the track that a goroutine is on, nil if it is on none.
+func trackOf(goroutine uint64) *registry.Track {
+	if onTracks.count.Load() == 0 {
+		return nil
+	}
+	first := goroutine * trackHash >> (64 - trackBits)
+	for i := range uint64(trackProbes) {
+		if s := &onTracks.slots[(first+i)%uint64(len(onTracks.slots))]; s.goroutine.Load() == goroutine {
+			return s.track.Load()
+		}
+	}
+	return nil
+}
+
+// SetTrack puts a goroutine, as a rule the calling one, on a track; nil: on none. Markers
+// that it makes from now on stand there. If there is no room for it, they stand on the row
+// of its root function.
+func SetTrack(goroutine uint64, t *registry.Track) {
+	if goroutine == 0 {
+		return
+	}
+	first, free := goroutine*trackHash>>(64-trackBits), -1
+	for i := range trackProbes {
+		at := (int(first) + i) % len(onTracks.slots)
+		switch s := &onTracks.slots[at]; s.goroutine.Load() {
+		case goroutine:
+			s.goroutine.Store(0)
+			onTracks.count.Add(-1)
+			free = at
+		case 0:
+			if free < 0 {
+				free = at
+			}
+		}
+	}
+	if t != nil && free >= 0 {
+		onTracks.slots[free].track.Store(t)
+		onTracks.slots[free].goroutine.Store(goroutine)
+		onTracks.count.Add(1)
+	}
+	if r := Current.Load(); r != nil {
+		r.forget(goroutine)
+	}
+}
+
+// forget has all shards state the context of a goroutine anew, which is not making a marker
+// now. Shards belong to others, which may store another goroutine at the same time: then
+// either store will do. A context that was read too early is stated once more.
+//
+//go:norace
+func (r *Recording) forget(goroutine uint64) {
+	for i := range r.shards {
+		if s := &r.shards[i]; s.goroutine == goroutine {
+			s.goroutine = forgotten
+		}
+	}
+}
+
+// roots passes the functions in which goroutines began to the keeper, which names them in
+// the dictionary. Names can't be told from the address alone: the compiler may have made a
+// function around the one that the program named, and only a stack shows which.
+type roots struct {
+	seen [1 << rootBits]atomic.Uint64 // addresses that were passed on
+	lock uint32
+	n    int
+	news [pendingSlots]beginning
+}
+
+const (
+	rootBits   = 10
+	rootProbes = 4
+	rootCalls  = 6 // outermost calls of a stack, among which is the root function
+)
+
+// beginning is where a goroutine began, and its outermost calls.
+type beginning struct {
+	start uint64
+	n     int
+	calls [rootCalls]uintptr
+}
+
+func (f *roots) has(start uint64) bool {
+	first := start * trackHash >> (64 - rootBits)
+	for i := range uint64(rootProbes) {
+		if f.seen[(first+i)%uint64(len(f.seen))].Load() == start {
+			return true
+		}
+	}
+	return false
+}
+
+// submit never waits, and allocates nothing. Where the calling goroutine's stack is too deep
+// to be walked to its end, or there is no room, another marker will tell.
+//
+//go:noinline
+func (f *roots) submit(start uint64) {
+	var calls [MaxDepth]uintptr
+	n, _ := rt.WalkFrames(&calls[0], MaxDepth, 0)
+	if n == 0 || rt.IsCut(calls[:n], MaxDepth) || atomic.SwapUint32(&f.lock, 1) != 0 {
+		return
+	}
+	if f.n < pendingSlots {
+		b := &f.news[f.n]
+		b.start, b.n = start, copy(b.calls[:], calls[max(0, n-rootCalls):n])
+		f.n++
+		f.note(start)
+	}
+	atomic.StoreUint32(&f.lock, 0)
+}
+
+// note notes that an address was passed on. If there is no free slot it replaces another.
+func (f *roots) note(start uint64) {
+	first := start * trackHash >> (64 - rootBits)
+	for i := range uint64(rootProbes) {
+		if f.seen[(first+i)%uint64(len(f.seen))].CompareAndSwap(0, start) {
+			return
+		}
+	}
+	f.seen[first].Store(start)
+}
+
+// take returns what was submitted.
+func (f *roots) take() (news []beginning) {
+	if atomic.SwapUint32(&f.lock, 1) != 0 {
+		return nil
+	}
+	if f.n > 0 {
+		news = append(news, f.news[:f.n]...)
+		f.n = 0
+	}
+	atomic.StoreUint32(&f.lock, 0)
+	return news
+}
+
+// NameRoots defines the root functions of goroutines that were passed on.
+func (r *Recording) NameRoots(d *dict.Dictionary) {
+	if r.early != nil {
+		r.nameRoots(d, &r.early.roots)
+	}
+	r.nameRoots(d, &r.roots)
+}
+
+func (r *Recording) nameRoots(d *dict.Dictionary, of *roots) {
+	for _, b := range of.take() {
+		if name := b.root(); name != "" {
+			d.Root(b.start, name)
+		}
+	}
+}
+
+// root names the outermost function of the program. The main goroutine begins in the
+// runtime, which only calls main.main.
+func (b *beginning) root() (name string) {
+	if f := runtime.FuncForPC(uintptr(b.start)); f != nil {
+		name = f.Name()
+	}
+	frames := dict.Locate(rt.Expand(b.calls[:b.n]))
+	for i := len(frames) - 1; i >= 0; i-- {
+		for _, f := range frames[i].Functions {
+			if f.Name != "runtime.goexit" && f.Name != "runtime.main" {
+				return f.Name
+			}
+		}
+	}
+	return name
+}
