@@ -74,7 +74,7 @@ var formats = Table{
 		Name:       "gecko",
 		Text:       "Gecko profile, as Firefox itself records it, for tools that read that",
 		Extensions: []string{".gecko.json"},
-		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return gecko.New(w) },
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return gecko.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "pprof",

@@ -32,6 +32,10 @@ type Batch struct {
 	Thread    []int64    // of the system; 0 unknown
 	Goroutine []int64    // 0 unknown
 	Labels    []LabelsID // that the program has set; 0 none
+
+	// Address is where the memory of an allocation or a release lies; 0 unknown. It may be empty
+	// like the columns of the owner; use AppendAddress.
+	Address []int64
 }
 
 // Len is the number of rows.
@@ -49,14 +53,14 @@ func (b *Batch) Reset(s Series, args int) {
 	}
 	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
 		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
-		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0]}
+		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0], Address: b.Address[:0]}
 }
 
 // AppendRows copies rows from to to-1 of src, a batch of the same kind and
 // number of arguments, to the end of b.
 func (b *Batch) AppendRows(src *Batch, from, to int) {
-	if b.hasOwners() || src.hasOwners() {
-		b.appendOwnerRows(src, from, to)
+	if b.hasSparse() || src.hasSparse() {
+		b.appendSparse(src, from, to)
 	}
 	b.Time = append(b.Time, src.Time[from:to]...)
 	b.Index = append(b.Index, src.Index[from:to]...)
@@ -96,21 +100,32 @@ func (b *Batch) Owner(i int) (w Owner) {
 // AppendOwner sets the owner of the last row of b, after its Time was appended.
 func (b *Batch) AppendOwner(w Owner) {
 	before := len(b.Time) - 1
-	if len(b.Thread) > 0 {
-		b.Thread = append(b.Thread, w.Thread)
-	} else if w.Thread != 0 {
-		b.Thread = append(appendZeros(b.Thread, before), w.Thread)
+	b.Thread = appendSparseValue(b.Thread, before, w.Thread)
+	b.Goroutine = appendSparseValue(b.Goroutine, before, w.Goroutine)
+	b.Labels = appendSparseValue(b.Labels, before, w.Labels)
+}
+
+// AddressAt is the address of row i.
+func (b *Batch) AddressAt(i int) int64 {
+	if len(b.Address) == 0 {
+		return 0
 	}
-	if len(b.Goroutine) > 0 {
-		b.Goroutine = append(b.Goroutine, w.Goroutine)
-	} else if w.Goroutine != 0 {
-		b.Goroutine = append(appendZeros(b.Goroutine, before), w.Goroutine)
+	return b.Address[i]
+}
+
+// AppendAddress sets the address of the last row of b, after its Time was appended.
+func (b *Batch) AppendAddress(address int64) {
+	b.Address = appendSparseValue(b.Address, len(b.Time)-1, address)
+}
+
+// appendSparseValue appends a value to a sparse column with so many rows before.
+func appendSparseValue[T pack.Integer](column []T, before int, value T) []T {
+	if len(column) == 0 && value != 0 {
+		column = appendZeros(column, before)
+	} else if len(column) == 0 {
+		return column
 	}
-	if len(b.Labels) > 0 {
-		b.Labels = append(b.Labels, w.Labels)
-	} else if w.Labels != 0 {
-		b.Labels = append(appendZeros(b.Labels, before), w.Labels)
-	}
+	return append(column, value)
 }
 
 // Check returns an [ErrBatch] if the series is not right, if a column of b has another
@@ -139,7 +154,7 @@ func (b *Batch) Check() error {
 			return b.badColumn(c.name, c.len)
 		}
 	}
-	if err := b.checkOwners(); err != nil {
+	if err := b.checkSparse(); err != nil {
 		return err
 	}
 	for i := range b.Args {
@@ -150,13 +165,16 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// checkOwners returns an error if a sparse column is neither empty nor complete.
-func (b *Batch) checkOwners() error {
+// checkSparse returns an error if a sparse column is neither empty nor complete.
+func (b *Batch) checkSparse() error {
+	kind := b.Series.Kind
+	owned := kind.Columns()&UsesOwner != 0
 	for _, c := range []struct {
 		name string
+		used bool
 		len  int
-	}{{"thread", len(b.Thread)}, {"goroutine", len(b.Goroutine)}, {"labels", len(b.Labels)}} {
-		if c.len != 0 && c.len != b.used(b.Series.Kind.Columns()&UsesOwner != 0) {
+	}{{"thread", owned, len(b.Thread)}, {"goroutine", owned, len(b.Goroutine)}, {"labels", owned, len(b.Labels)}, {"address", kind == Allocations, len(b.Address)}} {
+		if c.len != 0 && c.len != b.used(c.used) {
 			return b.badColumn(c.name, c.len)
 		}
 	}
@@ -175,8 +193,10 @@ func (b *Batch) badColumn(name string, n int) error {
 	return fmt.Errorf("%w: %d rows of %v, but column %s has %d", ErrBatch, b.Len(), b.Series.Kind, name, n)
 }
 
-// hasOwners reports whether any row may have an owner.
-func (b *Batch) hasOwners() bool { return len(b.Thread)|len(b.Goroutine)|len(b.Labels) != 0 }
+// hasSparse reports whether any row may have an owner or an address.
+func (b *Batch) hasSparse() bool {
+	return len(b.Thread)|len(b.Goroutine)|len(b.Labels)|len(b.Address) != 0
+}
 
 // until returns the first row, of those from from on, whose key is above bound; b is
 // sorted. That row is mostly near, or beyond the end.
@@ -213,13 +233,14 @@ func appendUsed[T any](dst, src []T, from, to int) []T {
 	return append(dst, src[from:to]...)
 }
 
-// appendOwnerRows appends the owners of the rows from to to-1 of src to those of b. It
+// appendSparse appends the sparse columns of the rows from to to-1 of src to those of b. It
 // must be called before the rows are added to the other columns.
-func (b *Batch) appendOwnerRows(src *Batch, from, to int) {
+func (b *Batch) appendSparse(src *Batch, from, to int) {
 	n := b.Len()
 	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
 	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
 	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+	b.Address = appendSparseRows(b.Address, n, src.Address, from, to)
 }
 
 // appendSparseRows appends the rows from to to-1 of a sparse column to one with so many

@@ -12,7 +12,7 @@ import (
 //	rows     U (ULEB128)
 //	time, index, value                            delta encoding, see package pack
 //	stack, weight, cpu, phase, duration, number   packed
-//	thread, goroutine, labels                     see appendOwners
+//	thread, goroutine, labels, address            see appendSparse
 //	args     see appendBlock of Column
 //
 // Columns that the kind does not use are missing. A sample takes about 11
@@ -44,7 +44,7 @@ func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 		dst = pack.Append(dst, p, b.Number[from:to])
 	}
 	if uses&UsesOwner != 0 {
-		dst = appendOwners(dst, p, b, from, to)
+		dst = appendSparse(dst, p, b, from, to)
 	}
 	for i := range b.Args {
 		dst = b.Args[i].appendBlock(dst, p, from, to)
@@ -116,7 +116,7 @@ func (r *blockReader) columns(b *Batch, n int) {
 		b.Number = pack.Read(b.Number, &r.Reader, n)
 	}
 	if uses&UsesOwner != 0 {
-		r.owners(b, n)
+		r.sparse(b, n)
 	}
 }
 
@@ -140,11 +140,12 @@ const (
 	hasThread = 1 << iota
 	hasGoroutine
 	hasLabels
+	hasAddress
 )
 
-// appendOwners encodes the sparse columns: a byte that says which there are, then each of
+// appendSparse encodes the sparse columns: a byte that says which there are, then each of
 // them, packed.
-func appendOwners(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
+func appendSparse(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if len(b.Thread) > 0 {
@@ -159,19 +160,24 @@ func appendOwners(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 		dst[at] |= hasLabels
 		dst = pack.Append(dst, p, b.Labels[from:to])
 	}
+	if len(b.Address) > 0 {
+		dst[at] |= hasAddress
+		dst = pack.Append(dst, p, b.Address[from:to])
+	}
 	return dst
 }
 
-// owners reads the sparse columns of the last n rows of b.
-func (r *blockReader) owners(b *Batch, n int) {
-	has := r.AtMost(hasThread | hasGoroutine | hasLabels)
-	if has == 0 && !b.hasOwners() {
+// sparse reads the sparse columns of the last n rows of b.
+func (r *blockReader) sparse(b *Batch, n int) {
+	has := r.AtMost(hasThread | hasGoroutine | hasLabels | hasAddress)
+	if has == 0 && !b.hasSparse() {
 		return
 	}
 	before := len(b.Time) - n
 	b.Thread = readSparse(b.Thread, r, before, n, has&hasThread != 0)
 	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
 	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
+	b.Address = readSparse(b.Address, r, before, n, has&hasAddress != 0)
 }
 
 // readSparse adds n rows to a sparse column that has so many rows before; there says

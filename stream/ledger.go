@@ -53,6 +53,7 @@ const (
 	ReasonNoValue                   // asked for, but no recording tells it
 	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
 	ReasonDeep                      // stack with more calls than are recorded: see gonames.Truncated
+	ReasonMadeUp                    // stands for something that nobody told: an address of memory
 	NumReasons
 )
 
@@ -94,6 +95,7 @@ var reasons = [NumReasons]struct {
 	ReasonNoValue:     {"no-value", Info},
 	ReasonHeap:        {"heap", Info},
 	ReasonDeep:        {"deep", Info},
+	ReasonMadeUp:      {"made-up", Info},
 }
 
 // ReasonNamed returns the reason of that name, and whether there is one.
@@ -117,7 +119,7 @@ func (r Reason) Severity() Severity { return reasons[r].severity }
 // options: nobody needs to act on them, so they are only shown when asked for.
 func (r Reason) Quiet() bool {
 	switch r {
-	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep:
+	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep, ReasonMadeUp:
 		return true
 	}
 	return false

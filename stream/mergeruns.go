@@ -149,7 +149,7 @@ func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err err
 		if err := readBlock(out, block); err != nil {
 			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
-		m.owners = m.owners || out.hasOwners()
+		m.owners = m.owners || out.hasSparse()
 	}
 }
 
@@ -173,7 +173,7 @@ func (m *runMerger) load(c *cursor, block []byte, like *Batch) error {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
 	c.pos, c.key = 0, b.key(0)
-	m.owners = m.owners || b.hasOwners()
+	m.owners = m.owners || b.hasSparse()
 	m.heap.fix()
 	return nil
 }

@@ -18,7 +18,8 @@
 //   - Delays become the Jank markers that the viewer would derive from them.
 //   - Waits are samples of a thread of their own, weighted by time, and so are measurements, with
 //     the measure's unit. A thread has one of these.
-//   - Allocations have bytes, but no number of objects. Markers of script allocations are the table
+//   - Allocations have bytes, but no number of objects. Those without an address get one below 0:
+//     see convert/internal/heap. Markers of script allocations are the table
 //     that the viewer makes of them.
 //   - Pauses are of processes, but the format has them in threads, which are written before: they
 //     are in "gprof", under their process.
@@ -36,6 +37,7 @@ package firefox
 import (
 	"sync/atomic"
 
+	"gprof/convert/internal/heap"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -65,6 +67,7 @@ type Sink struct {
 	texts      viewer.Texts
 	names      []int32 // of the markers of a segment, among the texts
 	lost       *viewer.Ledger
+	heap       *heap.Heap // allocations of the thread being written
 
 	columns *spill.File // of the current thread or part
 	later   *spill.File // of what follows the threads
@@ -94,7 +97,7 @@ type Sink struct {
 // New returns a Sink that writes to w, and closes it at the end. Columns are spilled to a temporary
 // file in dir, "" is the system's directory for those.
 func New(w *pipeline.Writer, dir string) *Sink {
-	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir)}
+	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir), heap: heap.New(dir)}
 	s.counted, s.costs, s.logged = newSection(s.later), newSection(s.later), newSection(s.later)
 	s.visited, s.about = newSection(s.later), newSection(s.later)
 	s.thread.allocate(s.columns)
@@ -158,6 +161,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 func (s *Sink) Close() error {
 	defer s.columns.Close()
 	defer s.later.Close()
+	defer s.heap.Close()
 	s.walk.End()
 	s.out.EndArray() // threads
 	s.writeLibs()
@@ -194,7 +198,7 @@ func (s *Sink) settle() error {
 
 // err is the first error of the output and the spilled data.
 func (s *Sink) err() error {
-	for _, err := range []error{s.out.Err(), s.columns.Err(), s.later.Err()} {
+	for _, err := range []error{s.out.Err(), s.columns.Err(), s.later.Err(), s.heap.Err()} {
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package firefox
 
 import (
+	"gprof/convert/internal/heap"
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
@@ -98,20 +99,10 @@ func (s *Sink) endMarkers() {
 	s.out.EndObject()
 }
 
-// allocations are those of the thread being written.
-type allocations struct {
-	rows    int64
-	columns columns // times, bytes, stacks
-}
-
-// allocations keeps rows until the markers are written.
+// allocations keeps rows until the thread's end, when it is known what was freed of them.
 func (s *Sink) allocations(b *stream.Batch) {
-	a := &s.thread.allocations
-	for i, id := range b.Stack {
-		a.columns.add(s.ms(b.Time[i]), b.Value[i], stackOf(id))
-	}
-	a.rows += int64(b.Len())
-	a.columns.flush()
+	s.lost.LoseLabels(b)
+	s.heap.Add(b)
 }
 
 // stackOf is the index of a stack, or none.
@@ -122,19 +113,31 @@ func stackOf(id stream.StackID) int64 {
 	return int64(id - 1)
 }
 
-// endAllocations writes the table that the viewer shows as allocated and freed memory. Sums of
-// objects have no addresses, by which it would find what is retained.
+// endAllocations writes the table that the viewer shows as allocated, freed and retained memory.
 func (s *Sink) endAllocations() {
-	a := &s.thread.allocations
-	if a.rows == 0 {
+	if s.heap.Empty() {
 		return
 	}
+	c, rows, madeUp := s.thread.allocations, int64(0), int64(0)
+	all, unplaced := s.heap.Addressed()
+	s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
+		c.add(s.ms(r.Time), r.Bytes, stackOf(r.Stack), r.Address, r.Thread)
+		c.flush()
+		rows++
+		if r.Address < 0 {
+			madeUp++
+		}
+	})
 	s.out.Object("nativeAllocations")
-	s.writeColumns(a.columns[:2], member{"time", pipeline.Numbers, jsontext.AppendMillis}, member{"weight", pipeline.Numbers, appendInt})
+	s.writeColumns(c[:2], member{"time", pipeline.Numbers, jsontext.AppendMillis}, member{"weight", pipeline.Numbers, appendInt})
 	s.out.Member("weightType", "bytes")
-	s.writeColumn("stack", &a.columns[2], pipeline.Numbers, appendInt)
-	s.out.Number("length", a.rows)
+	s.writeColumn("stack", &c[2], pipeline.Numbers, appendInt)
+	if all {
+		s.writeColumns(c[3:], member{"memoryAddress", pipeline.Numbers, appendInt}, member{"threadId", pipeline.Numbers, appendInt})
+	}
+	s.out.Number("length", rows)
 	s.out.EndObject()
+	s.lost.Addresses(s.walk.Process, unplaced, madeUp)
 }
 
 // scriptAllocationType is the type of markers that the viewer turns into a table of objects that

@@ -24,12 +24,12 @@ type thread struct {
 	jank    viewer.Jank
 	markers columns // names, starts, ends, phases, categories
 
-	allocations allocations
+	allocations columns // times, bytes, stacks, addresses, threads
 	scripts     scriptAllocations
 }
 
 func (t *thread) allocate(f *spill.File) {
-	t.samples, t.markers, t.allocations.columns = newColumns(f, 3), newColumns(f, 5), newColumns(f, 3)
+	t.samples, t.markers, t.allocations = newColumns(f, 3), newColumns(f, 5), newColumns(f, 5)
 	t.scripts.allocate(f)
 }
 
@@ -37,7 +37,7 @@ func (t *thread) allocate(f *spill.File) {
 func (s *Sink) beginThread() {
 	t := &s.thread
 	t.weights, t.measure = "", 0
-	t.rows, t.last, t.weighted, t.marks, t.allocations.rows = 0, s.start, false, 0, 0
+	t.rows, t.last, t.weighted, t.marks = 0, s.start, false, 0
 	t.scripts.rows = 0
 	t.scripts.names.Reset()
 	s.threads = append(s.threads, activity{thread: len(s.threads), main: s.walk.Main})

@@ -17,7 +17,7 @@
 //   - Waits and measurements have no place: they are in the ledger. A track of nothing else is no
 //     thread.
 //   - Allocations are markers that the viewer takes out again. They have bytes, but no number of
-//     objects.
+//     objects. Those without an address get one below 0: see convert/internal/heap.
 //   - Pages have no end, and the recorder's overhead no number of samples.
 //   - The viewer calls every level in bytes Memory, and draws no other level. So one of a process
 //     is drawn as such; of the others it draws the changes, under their names.
@@ -34,6 +34,7 @@ package gecko
 import (
 	"sync/atomic"
 
+	"gprof/convert/internal/heap"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/stream"
@@ -57,6 +58,7 @@ type Sink struct {
 
 	categories viewer.Categories
 	titles     titleHolders
+	heap       *heap.Heap // allocations of the thread being written
 
 	walk   viewer.Walk
 	tids   viewer.Tids
@@ -75,9 +77,10 @@ type Sink struct {
 	frameRows     viewer.Pool[tablePiece[frameRow]]
 }
 
-// New returns a Sink that writes to w, and closes it at the end.
-func New(w *pipeline.Writer) *Sink {
-	return &Sink{out: viewer.NewOutput(w), maxRepeat: MaxRepeat, repeatsLeft: MaxRepeats}
+// New returns a Sink that writes to w, and closes it at the end. Allocations are spilled to a
+// temporary file in dir, "" is the system's directory for those.
+func New(w *pipeline.Writer, dir string) *Sink {
+	return &Sink{out: viewer.NewOutput(w), heap: heap.New(dir), maxRepeat: MaxRepeat, repeatsLeft: MaxRepeats}
 }
 
 // Begin writes what does not depend on segments.
@@ -121,11 +124,15 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	default:
 		s.part.rows(s, b)
 	}
+	if err := s.heap.Err(); err != nil {
+		return err
+	}
 	return s.out.Err()
 }
 
 // Close writes what is left and adds what was lost to the ledger of the tables.
 func (s *Sink) Close() error {
+	defer s.heap.Close()
 	s.walk.End()
 	s.out.EndArray() // processes
 	if err := s.settle(); err != nil {
@@ -140,6 +147,9 @@ func (s *Sink) Close() error {
 
 // settle waits for all pieces, and counts what they lost.
 func (s *Sink) settle() error {
+	if err := s.heap.Err(); err != nil {
+		return err
+	}
 	err := s.out.Settle()
 	for id := range s.lostArguments {
 		if n := s.lostArguments[id].Load(); n > 0 {

@@ -18,7 +18,7 @@ func sinkOf(w io.Writer, o pipeline.Options) stream.Sink {
 	if err != nil {
 		panic(err)
 	}
-	return New(out)
+	return New(out, "")
 }
 
 func TestSink(t *testing.T) { streamtest.TestSink(t, newSink, check) }

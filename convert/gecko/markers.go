@@ -1,6 +1,7 @@
 package gecko
 
 import (
+	"gprof/convert/internal/heap"
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
@@ -16,6 +17,7 @@ func (s *Sink) beginMarkers() {
 }
 
 func (s *Sink) endMarkers() {
+	s.writeAllocations()
 	s.thread.jank.End(s.writeJank)
 	s.endTable()
 }
@@ -120,20 +122,37 @@ func (s *Sink) writeJank(start, end stream.Time) {
 // allocationName is the type of markers that the viewer turns into a table of allocations.
 const allocationName = "Native allocation"
 
-// allocations writes allocations as markers. Sums of objects have no addresses, by which the viewer
-// would find what is retained.
+// allocations keeps rows until the thread's end, when it is known what was freed of them.
 func (s *Sink) allocations(b *stream.Batch) {
-	name := s.thread.strings.Intern(allocationName)
-	for i, id := range b.Stack {
+	s.lost.LoseLabels(b)
+	s.heap.Add(b)
+}
+
+// writeAllocations writes allocations as markers.
+func (s *Sink) writeAllocations() {
+	if s.heap.Empty() {
+		return
+	}
+	name, madeUp := s.thread.strings.Intern(allocationName), int64(0)
+	all, unplaced := s.heap.Addressed()
+	s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
 		row := jsontext.AppendInt(append(s.row[:0], '['), int64(name))
-		row = s.appendTime(append(row, ','), b.Time[i])
+		row = s.appendTime(append(row, ','), r.Time)
 		row = append(row, `,null,0,0,{"type":"`+allocationName+`","size":`...)
-		row = jsontext.AppendInt(row, b.Value[i])
-		if id != 0 {
-			row = jsontext.AppendInt(append(row, s.thread.cause...), int64(s.thread.captured(id)))
-			row = s.appendTime(append(row, ','), b.Time[i])
+		row = jsontext.AppendInt(row, r.Bytes)
+		if all {
+			row = jsontext.AppendInt(append(row, `,"memoryAddress":`...), r.Address)
+			row = jsontext.AppendInt(append(row, `,"threadId":`...), r.Thread)
+			if r.Address < 0 {
+				madeUp++
+			}
+		}
+		if r.Stack != 0 {
+			row = jsontext.AppendInt(append(row, s.thread.cause...), int64(s.thread.captured(r.Stack)))
+			row = s.appendTime(append(row, ','), r.Time)
 			row = append(row, "]]}}"...)
 		}
 		s.endRow(append(row, '}'))
-	}
+	})
+	s.lost.Addresses(s.walk.Process, unplaced, madeUp)
 }

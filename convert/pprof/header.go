@@ -72,9 +72,7 @@ func (s *Sink) comments() []string {
 		unknown = totals.Plus(unknown, s.tables.Processes[i].Profile.UnknownCPU)
 	}
 	known = slices.DeleteFunc(known, func(line stream.Line) bool {
-		untimed := line.Reason == stream.ReasonClock && s.options.Every == 0 // nothing here has a time
-		labels := line.Reason == stream.ReasonUnsupported && line.What == "labels" && line.Where == "of allocations"
-		return untimed || labels // which have a place here
+		return line.Reason == stream.ReasonClock && s.options.Every == 0 // nothing here has a time
 	})
 	if s.options.Sum {
 		known = sumUp(known)

@@ -359,12 +359,7 @@ func (r *reader) allocated(c *code, m *markerTable, s stream.Series, at span) {
 		r.lose(stream.ReasonMalformed, "allocations", 1)
 		return
 	}
-	for _, key := range []string{"memoryAddress", "threadId"} {
-		if !isNull(o.raw(key)) {
-			r.lose(stream.ReasonUnsupported, "addresses and threads of allocations", 1)
-		}
-	}
-	r.allocation(s, at.from, bytes, stack)
+	r.allocation(s, at.from, bytes, stack, o.raw("memoryAddress"), o.raw("threadId"))
 }
 
 // jank adds the delay that a viewer's Jank marker stands for, and its end, since a later delay may

@@ -179,19 +179,31 @@ func (r *reader) allocations(c *code, thread *thread, s stream.Series) {
 			r.lose(stream.ReasonMalformed, "allocations", 1)
 			continue
 		}
-		for i, what := range []string{"addresses", "threads"} {
-			r.unplaced(t, 3+i, what+" of allocations")
-		}
-		r.allocation(s, r.zero+stream.Time(at), bytes, c.stack(t, 2))
+		r.allocation(s, r.zero+stream.Time(at), bytes, c.stack(t, 2), t.cells[3], t.cells[4])
 	}
 	r.ended(t, "allocations")
 }
 
-func (r *reader) allocation(s stream.Series, at stream.Time, bytes int64, stack stream.StackID) {
+// allocation adds a row; address and thread are JSON, and may be missing.
+func (r *reader) allocation(s stream.Series, at stream.Time, bytes int64, stack stream.StackID, address, thread []byte) {
 	s.Kind = stream.Allocations
 	b := r.row(s, at, at)
 	b.Stack, b.Value, b.Number = append(b.Stack, stack), append(b.Value, bytes), append(b.Number, 0)
 	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
+	b.AppendAddress(r.detail(address, math.MinInt64, "addresses of allocations"))
+	b.AppendOwner(stream.Owner{Thread: r.detail(thread, 0, "threads of allocations")})
+}
+
+// detail is a number that may be missing, 0 if it is no integer, or too low.
+func (r *reader) detail(raw []byte, lowest int64, what string) int64 {
+	n, ok := jsonfile.Int(raw)
+	if ok && n >= lowest {
+		return n
+	}
+	if !isNull(raw) {
+		r.lose(stream.ReasonUnsupported, what, 1)
+	}
+	return 0
 }
 
 // typeScriptAllocation is the name and type of markers for objects that scripts allocate. The

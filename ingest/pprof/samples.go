@@ -20,8 +20,7 @@ type rowMaker struct {
 	rows   *rows
 	shift  stream.Time
 
-	number    uint64 // of the next sample, from 0
-	unlabeled int64  // allocations whose labels only pprof has a place for
+	number uint64 // of the next sample, from 0
 }
 
 // add adds the rows of a sample.
@@ -103,25 +102,8 @@ func (s *rowMaker) allocation(values []int64, p *place) {
 		}
 		return
 	}
-	if s.labeled(p.who.Labels) {
-		s.unlabeled++
-	}
 	s.heap(p, allocated)
 	s.heap(p, memory{-freed.objects, -freed.bytes})
-}
-
-// labeled reports whether there are labels besides the size of objects, which bytes and objects tell
-// as well.
-func (s *rowMaker) labeled(id stream.LabelsID) bool {
-	if id == 0 {
-		return false
-	}
-	for key := range s.code.to.Labels.At(id).All() {
-		if key != sizeKey {
-			return true
-		}
-	}
-	return false
 }
 
 // heap adds a row of allocations, unless it is empty; below 0 they are freed.

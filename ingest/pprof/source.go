@@ -184,7 +184,6 @@ func (s *source) tellMore() {
 	s.tell(stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d frames", maxStack), odd.tooDeep)
 	s.tell(stream.ReasonUndefined, "code", "", odd.code)
 	s.tell(stream.ReasonUndefined, "labels", "", odd.labels)
-	s.tell(stream.ReasonUnsupported, "labels", "of allocations", s.sampler.unlabeled)
 }
 
 // tell adds a ledger line, unless it counts nothing.

@@ -24,8 +24,8 @@ const (
 // Fields of events have a kind. If none is known, the strictest is assumed: values of
 // undefined fields, values of another type than their field's, and texts without any
 // description are secrets. So are logs, arguments of programs, values of attributes and
-// labels, the text of an exit, results of self-tests, pages in private windows, and the
-// texts of untyped markers. Names of hosts and ids of their boots are treated as URLs.
+// labels, the text of an exit, results of self-tests, pages in private windows, the texts
+// of untyped markers, and addresses of memory. Names of hosts and ids of their boots are treated as URLs.
 //
 // Redaction keeps what comes from the program's code, not its data: functions,
 // events, their categories and fields; service, version, revision; the keys of

@@ -20,12 +20,33 @@ func (r *Redactor) rows(t *stream.Tables, b *stream.Batch) {
 	switch b.Series.Kind {
 	case stream.Markers:
 		r.columns(b, r.planOf(t, b.Series.Event))
+	case stream.Allocations:
+		r.addresses(b)
 	case stream.Logs:
 		r.columns(b, plan{{secretValue, true}})
 	case stream.Pages:
 		r.pages(b)
 	case stream.Overheads:
 		r.columns(b, make(plan, len(b.Args)))
+	}
+}
+
+// addresses redacts where memory lay, which tells an attacker how a process is laid out. Hashed ones
+// stay equal, so that what was freed is still known.
+func (r *Redactor) addresses(b *stream.Batch) {
+	how := r.how[secretValue]
+	if how == Keep {
+		return
+	}
+	for i, at := range b.Address {
+		if at == 0 {
+			continue
+		}
+		b.Address[i] = 0
+		if how == Hash {
+			b.Address[i] = r.digest.number(strconv.FormatInt(at, 10))
+		}
+		r.count(b.Series.Process, secretValue, how)
 	}
 }
 

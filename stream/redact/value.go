@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"strconv"
 	"strings"
 
 	"gprof/stream"
@@ -43,6 +44,12 @@ func (d *digester) of(text string) string {
 	digest := hex.EncodeToString(d.sum[:digestBytes])
 	d.known[strings.Clone(text)] = digest
 	return digest
+}
+
+// number is the digest of a text as a number, not 0, that a double holds.
+func (d *digester) number(text string) int64 {
+	n, _ := strconv.ParseUint(d.of(text)[:13], 16, 64)
+	return int64(max(1, n))
 }
 
 // hashed is the replacement of a value of a kind: "user:5ac1…". It looks like nothing

@@ -166,6 +166,11 @@ func (t *Track) Allocate(at stream.Time, phase stream.Phase, stack stream.StackI
 	t.Add(Row{Series: stream.Series{Kind: stream.Allocations}, Time: at, Phase: phase, Stack: stack, Value: bytes, Number: objects})
 }
 
+// AllocateAt is Allocate of one object that lies at an address, by a thread of the system.
+func (t *Track) AllocateAt(at stream.Time, stack stream.StackID, bytes, address, thread int64) {
+	t.Add(Row{Series: stream.Series{Kind: stream.Allocations}, Time: at, Stack: stack, Value: bytes, Number: 1, Address: address, Owner: stream.Owner{Thread: thread}})
+}
+
 // Add adds a row of any kind; its Process and Track are set.
 func (t *Track) Add(r Row) {
 	r.Process, r.Track = t.p.ID, t.ID

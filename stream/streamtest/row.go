@@ -22,6 +22,7 @@ type Row struct {
 	Args     []any // nil, int64, uint64, float64, string or JSON; also int when written
 	Value    int64
 	Number   int64
+	Address  int64
 
 	stream.Owner
 }
@@ -47,7 +48,7 @@ func Rows(b *stream.Batch) []Row {
 		if uses&stream.UsesValue != 0 {
 			r.Value, r.Number = b.Value[i], b.Number[i]
 		}
-		r.Owner = b.Owner(i)
+		r.Owner, r.Address = b.Owner(i), b.AddressAt(i)
 		for k := range b.Args {
 			r.Args = append(r.Args, Arg(&b.Args[k], i))
 		}
@@ -115,6 +116,7 @@ func AppendRow(b *stream.Batch, r Row) {
 	if uses&stream.UsesOwner != 0 {
 		b.AppendOwner(r.Owner)
 	}
+	b.AppendAddress(r.Address)
 	for k := range b.Args {
 		AppendArg(&b.Args[k], r.Args[k])
 	}

@@ -69,7 +69,7 @@ func (x *text) Segment(b *stream.Batch) error {
 // rowText is r without its series.
 func rowText(r Row) string {
 	return fmt.Sprintf("%d #%d stack %d weight %d cpu %d phase %d duration %d value %d number %d%s%s",
-		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, ownerText(r.Owner), args(r.Args))
+		r.Time, r.Index, r.Stack, r.Weight, r.CPU, r.Phase, r.Duration, r.Value, r.Number, ownerText(r.Owner)+addressText(r.Address), args(r.Args))
 }
 
 // ownerText is what is known of an owner.
@@ -78,6 +78,13 @@ func ownerText(w stream.Owner) string {
 		return ""
 	}
 	return fmt.Sprintf(" thread %d goroutine %d labels %d", w.Thread, w.Goroutine, w.Labels)
+}
+
+func addressText(address int64) string {
+	if address == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" address %d", address)
 }
 
 // ordinary leaves out fields that most processes, events, modules and frames don't have.

@@ -45,6 +45,7 @@ var reasons = [stream.NumReasons]string{
 	stream.ReasonNoValue:     "no recording tells it",
 	stream.ReasonHeap:        "as old as the last heap samples",
 	stream.ReasonDeep:        "(truncated) stands for calls beyond the depth that is recorded",
+	stream.ReasonMadeUp:      "made up, so that a viewer finds what is retained: not of the process",
 }
 
 // Reason says why a line is in the ledger, in a few words.

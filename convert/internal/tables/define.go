@@ -35,7 +35,8 @@ var kindTables = [...]Definition{
 	stream.Measurements: trackRowsOf("measurements", stackID, Column{Name: "measure", Kind: Word}, Column{Name: "unit", Kind: Word}, Column{Name: "value", Kind: Long, Near: true},
 		thread, goroutine, labels),
 	// bytes are below 0 where they were freed, objects too
-	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag}),
+	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag},
+		thread, goroutine, labels, Column{Name: "address", Kind: Long, Null: true}),
 	stream.Counts: {"counters", []Column{
 		session, processID, {Name: "counter_id", Kind: Short, Near: true}, ts, index,
 		{Name: "counter", Kind: Word}, {Name: "category", Kind: Word}, {Name: "unit", Kind: Word}, {Name: "total", Kind: Flag},

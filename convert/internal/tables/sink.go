@@ -210,6 +210,8 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 		s.who(row, b)
 	case stream.Allocations:
 		allocations(row, b)
+		s.who(row, b)
+		sparse(row.column(), b.Address, b.Len())
 	case stream.Counts:
 		s.counts(row, b)
 	case stream.Pauses:

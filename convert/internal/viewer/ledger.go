@@ -27,6 +27,41 @@ func (l *Ledger) LoseKind(id stream.ProcessID, kind stream.Kind, count int64) {
 	l.add(id, stream.ReasonNoPlace, kind.String(), count)
 }
 
+// LoseLabels counts allocations with labels besides the size of objects, which bytes and objects
+// tell as well.
+func (l *Ledger) LoseLabels(b *stream.Batch) {
+	n := int64(0)
+	for _, id := range b.Labels {
+		if id != 0 && labeled(l.tables.Labels.At(id)) {
+			n++
+		}
+	}
+	if n > 0 {
+		l.Lose(b.Series.Process, "labels of allocations", n)
+	}
+}
+
+// labeled reports whether there is a label that is not the size of objects in a heap profile.
+func labeled(set stream.LabelSet) bool {
+	for key := range set.All() {
+		if key != "bytes" {
+			return true
+		}
+	}
+	return false
+}
+
+// Addresses tells of the addresses of the allocations of a thread: how many have no place, and how
+// many are made up.
+func (l *Ledger) Addresses(id stream.ProcessID, unplaced, madeUp int64) {
+	if unplaced > 0 {
+		l.Lose(id, "addresses of allocations", unplaced)
+	}
+	if madeUp > 0 {
+		l.add(id, stream.ReasonMadeUp, "addresses of allocations", madeUp)
+	}
+}
+
 func (l *Ledger) add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
 	l.lost.Add(stream.Line{Process: Process(l.tables, id).InstanceName(), Reason: reason, What: what, Count: count})
 }
