@@ -118,15 +118,12 @@ func (s *Sink) endAllocations() {
 	if s.heap.Empty() {
 		return
 	}
-	c, rows, madeUp := s.thread.allocations, int64(0), int64(0)
+	c, rows := s.thread.allocations, int64(0)
 	all, unplaced := s.heap.Addressed()
-	s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
+	madeUp := s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
 		c.add(s.ms(r.Time), r.Bytes, stackOf(r.Stack), r.Address, r.Thread)
 		c.flush()
 		rows++
-		if r.Address < 0 {
-			madeUp++
-		}
 	})
 	s.out.Object("nativeAllocations")
 	s.writeColumns(c[:2], member{"time", pipeline.Numbers, jsontext.AppendMillis}, member{"weight", pipeline.Numbers, appendInt})

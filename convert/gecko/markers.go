@@ -133,9 +133,9 @@ func (s *Sink) writeAllocations() {
 	if s.heap.Empty() {
 		return
 	}
-	name, madeUp := s.thread.strings.Intern(allocationName), int64(0)
+	name := s.thread.strings.Intern(allocationName)
 	all, unplaced := s.heap.Addressed()
-	s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
+	madeUp := s.heap.Rows(func(r *heap.Row) { // the heap keeps the error
 		row := jsontext.AppendInt(append(s.row[:0], '['), int64(name))
 		row = s.appendTime(append(row, ','), r.Time)
 		row = append(row, `,null,0,0,{"type":"`+allocationName+`","size":`...)
@@ -143,9 +143,6 @@ func (s *Sink) writeAllocations() {
 		if all {
 			row = jsontext.AppendInt(append(row, `,"memoryAddress":`...), r.Address)
 			row = jsontext.AppendInt(append(row, `,"threadId":`...), r.Thread)
-			if r.Address < 0 {
-				madeUp++
-			}
 		}
 		if r.Stack != 0 {
 			row = jsontext.AppendInt(append(row, s.thread.cause...), int64(s.thread.captured(r.Stack)))

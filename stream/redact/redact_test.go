@@ -43,17 +43,43 @@ func TestRedactCases(t *testing.T) {
 	}
 }
 
-// argumentSink is a Sink that keeps the arguments of all rows.
+// Addresses of memory are secrets. Hashed ones stay equal and no longer tell where it lay; made-up
+// ones, which are below 0, tell nothing.
+func TestRedactAddresses(t *testing.T) {
+	for _, c := range []struct {
+		how  redact.Options
+		fits func(a []int64) bool
+	}{
+		{redact.Options{}, func(a []int64) bool { return slices.Equal(a, []int64{0x7f00, 0x7f10, 0x7f00, -9}) }},
+		{dropAll, func(a []int64) bool { return slices.Equal(a, []int64{0, 0, 0, -9}) }},
+		{hashAll, func(a []int64) bool {
+			return a[0] == a[2] && a[0] != a[1] && a[0] > 0 && a[0] != 0x7f00 && a[3] == -9
+		}},
+	} {
+		got := redactedOf(t, c.how, func(b *streamtest.Builder) {
+			p := b.Process(stream.Process{Instance: 1})
+			for i, address := range []int64{0x7f00, 0x7f10, 0x7f00, -9} {
+				p.Main.AllocateAt(stream.Time(i+1), b.Stack("malloc"), 8, address, 1)
+			}
+		}).addresses
+		if !c.fits(got) {
+			t.Errorf("%+v: %v", c.how, got)
+		}
+	}
+}
+
+// argumentSink is a Sink that keeps the arguments and addresses of all rows.
 type argumentSink struct {
-	tables *stream.Tables
-	args   []any
+	tables    *stream.Tables
+	args      []any
+	addresses []int64
 }
 
 func (s *argumentSink) Begin(t *stream.Tables) error { s.tables = t; return nil }
 func (s *argumentSink) Close() error                 { return nil }
 func (s *argumentSink) Segment(b *stream.Batch) error {
 	for _, row := range streamtest.Rows(b) {
-		s.args = append(s.args, row.Args...)
+		s.args, s.addresses = append(s.args, row.Args...), append(s.addresses, row.Address)
 	}
 	return nil
 }

@@ -32,14 +32,14 @@ func (r *Redactor) rows(t *stream.Tables, b *stream.Batch) {
 }
 
 // addresses redacts where memory lay, which tells an attacker how a process is laid out. Hashed ones
-// stay equal, so that what was freed is still known.
+// stay equal, so that what was freed is still known. Those below 0 are made up.
 func (r *Redactor) addresses(b *stream.Batch) {
 	how := r.how[secretValue]
 	if how == Keep {
 		return
 	}
 	for i, at := range b.Address {
-		if at == 0 {
+		if at <= 0 {
 			continue
 		}
 		b.Address[i] = 0

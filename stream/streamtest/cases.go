@@ -232,7 +232,11 @@ func nested(b *Builder) {
 }
 
 func whose(b *Builder) {
-	t := shop(b).Track("whose")
+	p := shop(b)
+	t := p.Track("whose")
+	for i, bytes := range []int64{512, 64, -512, 0} {
+		p.Main.AllocateAt(start+stream.Time(i), b.Stack("main.main", []string{"malloc", "free"}[i/2]), bytes, []int64{0x7f0000001000, math.MaxInt64, 0x7f0000001000, -1}[i], 7)
+	}
 	labels := func(pairs ...string) stream.LabelsID {
 		var set []stream.Attr
 		for i := 0; i < len(pairs); i += 2 {

@@ -167,27 +167,25 @@ func (h *Heap) move(s *site, bytes int64) {
 }
 
 // Rows calls each for all rows in the order of time, and empties the heap. Rows with equal times are
-// in the order in which they came.
+// in the order in which they came. It returns how many addresses it made up; Err has its error.
 //
 //  1. Going back in time, what was allocated is cut where what was freed of it ends.
 //  2. What came out in reverse is read backwards.
-func (h *Heap) Rows(each func(*Row)) error {
+func (h *Heap) Rows(each func(*Row)) (madeUp int64) {
 	h.place()
-	err := h.rows.backwards(func(r *Row, site int) {
+	h.rows.backwards(func(r *Row, site int) {
 		if site == asItIs {
 			h.pieces.add(r, asItIs)
 		} else {
-			h.cut(r, &h.sites[site])
+			madeUp += h.cut(r, &h.sites[site])
 		}
 	})
-	if err == nil {
-		err = h.pieces.backwards(func(r *Row, _ int) { each(r) })
-	}
+	h.pieces.backwards(func(r *Row, _ int) { each(r) })
 	h.rows.file.Reset()
 	h.pieces.file.Reset()
 	h.sites, h.bounds, h.space, h.lacking, h.placed = h.sites[:0], 0, 0, 0, 0
 	clear(h.numbers)
-	return err
+	return madeUp
 }
 
 // place gives the sites their addresses, one behind the other.
@@ -201,14 +199,14 @@ func (h *Heap) place() {
 	}
 }
 
-// cut adds the pieces of a row of a site, whose address is where it ends. Those of a free are cut
-// already.
-func (h *Heap) cut(r *Row, s *site) {
+// cut adds the pieces of a row of a site, whose address is where it ends, and returns how many they
+// are. Those of a free are cut already.
+func (h *Heap) cut(r *Row, s *site) (pieces int64) {
 	if r.Bytes < 0 {
 		begin := r.Address + r.Bytes
 		s.bounds = append(s.bounds, begin)
 		h.piece(r, s, begin, r.Bytes)
-		return
+		return 1
 	}
 	begin, end := r.Address-r.Bytes, r.Address
 	for end > begin {
@@ -218,7 +216,9 @@ func (h *Heap) cut(r *Row, s *site) {
 		}
 		h.piece(r, s, from, end-from)
 		end = from
+		pieces++
 	}
+	return pieces
 }
 
 func (h *Heap) piece(r *Row, s *site, begin, bytes int64) {

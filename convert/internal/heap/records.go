@@ -32,13 +32,13 @@ func (x *records) add(r *Row, site int) {
 	x.file.Write(x.buf)
 }
 
-// backwards calls each for all rows, the last one first.
-func (x *records) backwards(each func(r *Row, site int)) error {
+// backwards calls each for all rows, the last one first. The file keeps the error.
+func (x *records) backwards(each func(r *Row, site int)) {
 	block := make([]byte, min(x.file.Size(), readRecords*recordSize))
 	for end := x.file.Size(); end > 0; end -= int64(len(block)) {
 		block = block[:min(end, int64(len(block)))]
 		if _, err := x.file.ReadAt(block, end-int64(len(block))); err != nil {
-			return err
+			return
 		}
 		for at := len(block) - recordSize; at >= 0; at -= recordSize {
 			var v [words]int64
@@ -48,5 +48,4 @@ func (x *records) backwards(each func(r *Row, site int)) error {
 			each(&Row{stream.Time(v[0]), stream.StackID(v[1]), v[2], v[3], v[4]}, int(v[5]))
 		}
 	}
-	return x.file.Err()
 }

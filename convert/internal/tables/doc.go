@@ -41,7 +41,8 @@
 //	            a row for each stack and measure of an imported profile
 //	delays      process_id, track_id, ts_ns, event_index, delay_ns
 //	allocations process_id, track_id, ts_ns, event_index, stack_id, bytes, objects (both below 0 where they were freed: sums are what is in use),
-//	            before (the recording began, else since the row before of that stack)
+//	            before (the recording began, else since the row before of that stack), thread_id, goroutine_id, labels,
+//	            address (where it lay: Go does not tell it)
 //	counters    process_id, counter_id, ts_ns, event_index, counter, category, unit, total, value, operations
 //	pauses      process_id, ts_ns, event_index, phase, what
 //	overheads   process_id, ts_ns, event_index, lock_ns, clean_ns, counters_ns, threads_ns, samples
