@@ -258,7 +258,7 @@ func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 		names := []string{in}
 		if strings.ContainsAny(in, "*?[") {
 			var err error
-			names, err = watchdog.Call(r.watch, func() ([]string, error) { return glob(in) })
+			names, err = watchdog.Call(r.watch, func() ([]string, error) { return r.glob(in) })
 			if err == nil && len(names) == 0 {
 				err = fmt.Errorf("%w: no file has a name like this", fs.ErrNotExist)
 			}
@@ -272,7 +272,20 @@ func (r *finder) expand(inputs []string) (paths []string, warnings []*Warning) {
 }
 
 // glob returns the sorted names that match, or the file of that very name.
-func glob(pattern string) ([]string, error) {
+func (r *finder) glob(pattern string) ([]string, error) {
+	if l, ok, err := r.mounted(pattern); err != nil {
+		return nil, err
+	} else if ok {
+		before, _, _ := strings.Cut(l.name, "*")
+		if _, err := fs.ReadDir(l.files, path.Dir(before)); err != nil {
+			return nil, err // which Glob does not tell
+		}
+		names, err := fs.Glob(l.files, l.name)
+		for i, name := range names {
+			names[i] = strings.TrimSuffix(pattern, l.name) + name
+		}
+		return names, err
+	}
 	if _, err := os.Lstat(pattern); err == nil {
 		return []string{pattern}, nil
 	}

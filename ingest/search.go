@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"gprof/chunks"
 	"gprof/chunks/session"
@@ -45,6 +46,7 @@ type location struct {
 	label string // for outputs: no directory outside of archives
 	disk  string // path on disk; "" inside archives
 	level int    // archives around it
+	far   bool   // in a place where waiting takes longer than reading
 	// again says that the file can be opened again, because it is no pipe, and unpack decompresses
 	// it then; nil: it is not compressed.
 	again  bool
@@ -101,17 +103,16 @@ func (s *search) input(in string) {
 		s.stdin()
 		return
 	}
+	if l, ok, err := s.mounted(in); ok {
+		s.elsewhere(l, err)
+		return
+	}
 	info, err := watchdog.Call(s.watch, func() (fs.FileInfo, error) { return os.Stat(in) })
 	switch {
 	case err != nil:
 		s.warn(location{path: in, label: filepath.Base(in)}, err)
 	case info.IsDir():
-		l := s.onDisk(in, true)
-		n, err := s.tree(l, maxDepth)
-		if err == nil && n == 0 && len(s.warnings) == 0 {
-			err = fmt.Errorf("%w in this directory; give the session directory that the recorder wrote, or one with profiles of other tools", ErrNothing)
-		}
-		s.warn(l, err)
+		s.directory(s.onDisk(in, true))
 	case info.Mode().IsRegular():
 		l := s.onDisk(in, false)
 		s.warn(l, s.file(l, true))
@@ -119,6 +120,43 @@ func (s *search) input(in string) {
 		s.pipe(in, info)
 	default:
 		s.warn(s.onDisk(in, false), errors.New("is neither a directory nor a file nor a pipe; want a session directory, an archive or a chunk file"))
+	}
+}
+
+// directory searches a directory that is an input.
+func (s *search) directory(l location) {
+	n, err := s.tree(l, maxDepth)
+	if err == nil && n == 0 && len(s.warnings) == 0 {
+		err = fmt.Errorf("%w in this directory; give the session directory that the recorder wrote, or one with profiles of other tools", ErrNothing)
+	}
+	s.warn(l, err)
+}
+
+// mounted is the location of an input that does not lie on disk; ok: it is one.
+func (r *finder) mounted(in string) (l location, ok bool, err error) {
+	if r.o.Mount == nil {
+		return l, false, nil
+	}
+	files, name, err := r.o.Mount(in)
+	if files == nil && err == nil {
+		return l, false, nil
+	}
+	return location{files: r.watch.FS(files, new(watchdog.Mount)), name: name, path: strings.TrimRight(in, "/"), label: path.Base(in), far: true}, true, err
+}
+
+// elsewhere searches an input that does not lie on disk.
+func (s *search) elsewhere(l location, err error) {
+	var info fs.FileInfo
+	if err == nil {
+		info, err = fs.Stat(l.files, l.name)
+	}
+	switch {
+	case err != nil:
+		s.warn(l, err)
+	case info.IsDir():
+		s.directory(l)
+	default:
+		s.warn(l, s.file(l, true))
 	}
 }
 
@@ -142,7 +180,11 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 		err = s.process(l)
 	}
 	parts := make([]search, len(entries))
-	files := newWorkers(s.o.Jobs)
+	jobs := s.o.Jobs
+	if l.far {
+		jobs = max(jobs, maxSearches)
+	}
+	files := newWorkers(jobs)
 	for i, e := range entries {
 		part, below := &parts[i], s.below(l, e.Name(), e.IsDir())
 		part.finder = s.finder

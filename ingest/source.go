@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -157,6 +158,9 @@ type Options struct {
 	Symbols []string
 	// Formats are additional kinds of files. They are tried first.
 	Formats []Format
+	// Mount returns the file system of an input that does not lie on disk, and the input's name in
+	// it; nil: it does. The same file system is returned for all inputs of one place. nil: all do.
+	Mount func(input string) (fsys fs.FS, name string, err error)
 	// KeepExpired keeps what has expired, see expire.go.
 	KeepExpired bool
 	// ExpireCrashed also expires processes that did not end cleanly.

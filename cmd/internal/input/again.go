@@ -6,6 +6,7 @@ import (
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/store"
 	"gprof/ingest"
 	"gprof/stream"
 )
@@ -24,6 +25,6 @@ func Classify(err error) error {
 // dumps must not put the input on it.
 func MayWorkAgain(err error) bool {
 	var memory *stream.ErrMemory
-	return errors.As(err, &memory) || errors.Is(err, output.ErrPlace) || errors.Is(err, ingest.ErrSpool) || errors.Is(err, ingest.ErrStalled) ||
+	return errors.As(err, &memory) || errors.Is(err, output.ErrPlace) || errors.Is(err, ingest.ErrSpool) || errors.Is(err, ingest.ErrStalled) || errors.Is(err, store.ErrStore) ||
 		slices.ContainsFunc(machineErrors, func(e error) bool { return errors.Is(err, e) })
 }

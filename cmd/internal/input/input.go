@@ -13,6 +13,7 @@ import (
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/selection"
+	"gprof/cmd/internal/store"
 	"gprof/convert"
 	"gprof/ingest"
 )
@@ -22,6 +23,8 @@ type Tool struct {
 	*console.Console
 	Formats convert.Table
 	Sources []ingest.Format // besides those of package ingest
+
+	stores store.Stores
 }
 
 // FormatNames lists the names of output formats.
@@ -48,7 +51,7 @@ func (s *Tool) ForeignHelp() string {
 // InputsHelp says what inputs may be, for the help of a flag.
 func (s *Tool) InputsHelp() string {
 	return "Sessions: directories, archives (tar, tar.gz, tar.zst, zip, .gprof), chunk files; " +
-		"files of other tools: " + s.ForeignHelp() + "; quoted patterns of them, or - for stdin."
+		"files of other tools: " + s.ForeignHelp() + "; quoted patterns of them; any of these as s3://BUCKET/NAME; or - for stdin."
 }
 
 // inputHelp says what an input may be, for a hint.
@@ -63,6 +66,7 @@ const ownerHelp = "a recording can be read by the user who recorded it; run it a
 // HintOfInput prints what to do when inputs hold no recording, unless the error says it.
 func (s *Tool) HintOfInput(err error) {
 	switch {
+	case errors.Is(err, store.ErrStore): // which says itself what to do
 	case errors.Is(err, fs.ErrPermission):
 		s.Hint(ownerHelp)
 	case errors.Is(err, ingest.ErrForeign) || !errors.Is(err, ingest.ErrNoInput):
@@ -84,7 +88,7 @@ type Patience struct {
 
 // options are the options of ingest for the flag.
 func (p Patience) options(s *Tool) ingest.Options {
-	o := ingest.Options{Stdin: s.Stdin, Stall: p.Stall, Formats: s.Sources}
+	o := ingest.Options{Stdin: s.Stdin, Stall: p.Stall, Formats: s.Sources, Mount: s.stores.Mount}
 	if p.Stall <= 0 {
 		o.Stall = -1
 	}
