@@ -3,7 +3,6 @@ package ingest
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"gprof/ingest/pack"
@@ -30,11 +29,8 @@ func (f *Found) Pack(w io.Writer, o PackOptions) (PackSummary, error) {
 }
 
 // Unpack writes the files of all processes into dir, which becomes a session directory; see
-// [pack.Unpack].
+// [pack.Unpack]. It does not make dir: an interrupt that removes it in between ends the work.
 func (f *Found) Unpack(dir string, report func(error)) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	if err := f.ours("unpacked"); err != nil {
 		return err
 	}
