@@ -13,6 +13,7 @@ import (
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/keeper"
+	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
 )
 
@@ -149,8 +150,8 @@ func takeOver() *Recorder {
 	return r
 }
 
-// StartEarly is for package early: from now on markers are kept in memory, up to 256 KiB of
-// them, until Start takes them over. It does nothing if a recorder has been started, or if
+// StartEarly is for package early: from now on markers and CPU samples are kept in memory, up to
+// 256 KiB of each, until Start takes them over. It does nothing if a recorder has been started, or if
 // GPROF=off says that none will be.
 func StartEarly() {
 	if on, err := ParseSwitch(os.Getenv(EnvSwitch)); err == nil && !on && os.Getenv(EnvSwitch) != "" {
@@ -160,7 +161,11 @@ func StartEarly() {
 		return
 	}
 	defer claimed.Store(false)
-	shard.OpenEarly(newInstance())
+	rec := shard.OpenEarly(newInstance())
+	env, _ := readSettings() // Start returns the error
+	if p := (Options{}).with(env); rec != nil && (p.CPU == CPUSignal || p.CPU == CPUAny) {
+		shard.Guard(func() error { return sampler.OpenEarly(rec, p.SampleHz, p.StackDepth) }) // Start fails alike, and says why
+	}
 }
 
 // chooseCPU decides how CPU samples are taken, and notes the reason for meta.
@@ -179,6 +184,7 @@ func (r *Recorder) chooseCPU(p *plan) {
 	} else {
 		r.cpu = p.CPU
 	}
+	r.keeper.DropEarlySamples(p.CPU != CPUOff)
 	r.keeper.SetSampling(r.cpu == CPUPprof, cmp.Or(r.cpuTest, r.cpu.String()))
 	if r.cpu == CPUOff {
 		r.features &^= FeatureSamples

@@ -69,6 +69,7 @@ type Keeper struct {
 	spent         spent
 
 	pauseChanged chan struct{}      // tells sampleCPU that recording was paused or resumed
+	toLearn      sync.Once          // see startLearning
 	learning     atomic.Bool        // learnAgain is at work
 	mapped       chan struct{}      // closed when the modules are in the dictionary
 	quit         chan struct{}      // closed by End
@@ -172,6 +173,9 @@ func (k *Keeper) learnModules() {
 	defer close(k.mapped)
 	k.dict.Learn()
 }
+
+// startLearning starts learnModules, unless that was done.
+func (k *Keeper) startLearning() { k.toLearn.Do(func() { k.spawn(k.learnModules) }) }
 
 // learnAgain defines what was mapped since, also beside the keeper.
 func (k *Keeper) learnAgain() {

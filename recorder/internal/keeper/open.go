@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"sync"
 	"time"
 
 	"gprof/chunks/folder"
@@ -208,15 +209,47 @@ func (k *Keeper) Begin() error {
 		k.rec.Contain(func() { k.pages.round(k) })
 		k.rec.Admit()
 	}
-	k.rec.Contain(k.rec.ReplayEarly)
+	k.rec.Contain(k.takeOver)
 	return nil
+}
+
+// takeOver writes what was recorded before Start, and a marker that says where that ends. The
+// samples of a program that is killed at once have names only if the modules are known by now,
+// which mostly takes a few milliseconds.
+func (k *Keeper) takeOver() {
+	k.rec.ReplayEarly()
+	if k.sampler.HasEarly() {
+		k.startLearning()
+		select {
+		case <-k.mapped:
+		case <-time.After(patience):
+		}
+	}
+	samples := k.sampler.WriteEarly(k.isMapped())
+	if k.rec.HasEarly() {
+		k.rec.ProcessInstant(handOver(), shard.Type(uint64(samples)))
+	}
+}
+
+// handOver is the event of that marker; only programs that record before Start have it.
+var handOver = sync.OnceValue(func() shard.Handle {
+	return shard.Handle{Event: registry.Defined.Event(&registry.EventSpec{Name: "end of early recording", Category: [3]string{"Recorder", "grey"},
+		Display: rawformat.ShowChart | rawformat.ShowTable | rawformat.ShowTimeline,
+		Fields:  []registry.FieldSpec{labelled("CPU samples before", numberField("samples", rawformat.WireUint, rawformat.FormatInteger))}})}
+})
+
+// DropEarlySamples drops CPU samples from before Start; lost says that they were wanted.
+func (k *Keeper) DropEarlySamples(lost bool) {
+	if n := k.sampler.DropEarly(); lost && n > 0 {
+		k.rec.Lose(rawformat.LostSamples, uint64(n), 0)
+	}
 }
 
 // Run starts the keeper's goroutines, which End ends.
 func (k *Keeper) Run() {
 	k.hook.open(k.config.AfterRound)
 	k.spawn(k.run)
-	k.spawn(k.learnModules)
+	k.startLearning()
 	if k.windows {
 		k.spawn(k.sampleCPU)
 	}

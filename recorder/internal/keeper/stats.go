@@ -30,6 +30,9 @@ func (k *Keeper) Describe(add func(what, text string)) {
 	add("heap", k.heap.describe())
 	add("waits", k.waits.describe())
 	add("trace", k.tracer.describe())
+	if k.rec.HasEarly() {
+		add("early", "markers, "+k.sampler.DescribeEarly())
+	}
 }
 
 // HeapRate is how many bytes a heap sample stands for, 0 if none are taken.

@@ -72,15 +72,20 @@ func (s *Sampler) intern(rec *rawformat.StackRecord) (field uint64, pcs []uint64
 			s.host.Recording.AddStack(calls, id)
 			s.host.Dict.Name(wrappers(calls, leafFirst))
 		} else {
-			for _, l := range leafFirst[:min(len(leafFirst), shard.MaxPCs)] {
-				if l.Label == 0 {
-					pcs = append(pcs, l.PC)
-				}
-			}
-			return shard.RawStack, pcs
+			return shard.RawStack, pcsOf(leafFirst)
 		}
 	}
 	return uint64(id) + 1, nil
+}
+
+// pcsOf is a stack as pcs, without labels.
+func pcsOf(leafFirst []dict.Frame) (pcs []uint64) {
+	for _, l := range leafFirst[:min(len(leafFirst), shard.MaxPCs)] {
+		if l.Label == 0 {
+			pcs = append(pcs, l.PC)
+		}
+	}
+	return pcs
 }
 
 // key is the stack as frame pointers gave it, leaf first: return addresses, and labels

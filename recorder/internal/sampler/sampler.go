@@ -44,6 +44,8 @@ type Sampler struct {
 	due        rt.Time // when to drain the rings next
 	created    int     // the runtime's number of threads at the last look
 	calls      []uintptr
+	early      *earlySampler // whose samples are to be written
+	unnamed    []earlySample // that were written with pcs
 }
 
 // threadState is a thread that is sampled.
@@ -71,6 +73,7 @@ var (
 // of CPU time, with at most depth calls of a stack. The error says why it can't be done.
 func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	s.host = h
+	s.holdEarly()
 	if s.host.Recording.FaultErr() != nil { // the handler would not survive if its ring's file were cut short
 		return s.host.Recording.FaultErr()
 	}
@@ -175,6 +178,7 @@ func (s *Sampler) Round() {
 		return
 	}
 	before := rt.Now()
+	s.nameEarly()
 	s.wake()
 	if s.changed(before) {
 		s.scan()
@@ -296,7 +300,7 @@ func (s *Sampler) attach(tid int) (*threadState, error) {
 		deleteTimer(timer)
 		return nil, err
 	}
-	s.host.Ring.Charge(rawformat.StacksFile)
+	s.host.charge(rawformat.StacksFile)
 	s.free = s.free[:n]
 	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
 	return t, nil
@@ -344,7 +348,7 @@ func (s *Sampler) detach(t *threadState) error {
 		return err
 	}
 	s.free = append(s.free, t.slot)
-	s.host.Ring.Charge(-rawformat.StacksFile)
+	s.host.charge(-rawformat.StacksFile)
 	return t.stacks.Close()
 }
 
@@ -419,12 +423,15 @@ func (s *Sampler) turn(resting bool, period int64) {
 	}
 }
 
-// Close releases all threads. The handler stays installed: a signal that is still on its
+// Close releases all threads. Samples from before Start that were not written are left to the
+// next Start. The handler stays installed: a signal that is still on its
 // way finds nothing to do.
 func (s *Sampler) Close() {
+	s.restoreEarly()
 	if s.tasks == nil {
 		return
 	}
+	s.nameEarly()
 	for tid, t := range s.threads {
 		s.release(tid, t)
 	}

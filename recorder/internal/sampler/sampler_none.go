@@ -14,9 +14,11 @@ import (
 // Sampler takes no samples on this system.
 type Sampler struct{}
 
+var errNone = errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
+
 // Open says why no samples are taken.
 func (*Sampler) Open(Host, int, int) error {
-	return errors.New("not built for " + runtime.GOOS + "/" + runtime.GOARCH)
+	return errNone
 }
 
 func (*Sampler) Describe(int) string         { return "" }
@@ -28,6 +30,13 @@ func (*Sampler) Close()                      {}
 func (*Sampler) LongestSleep() time.Duration { return time.Hour }
 func (*Sampler) LeaveCounter()               {}
 func (*Sampler) DropCut() int                { return 0 }
+func (*Sampler) DropEarly() int              { return 0 }
+func (*Sampler) WriteEarly(bool) int         { return 0 }
+func (*Sampler) HasEarly() bool              { return false }
+func (*Sampler) DescribeEarly() string       { return noneEarly }
+
+// OpenEarly says why no samples are taken.
+func OpenEarly(*shard.Recording, int, int) error { return errNone }
 
 // Tracks and labels are not noted where no samples are taken.
 func NoteLabels(*registry.Track, uint64) {}

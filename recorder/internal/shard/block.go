@@ -120,6 +120,13 @@ func (r *Recording) Interval(h Handle, begin, end rt.Tick, values ...Typed) {
 	r.markN(h, rawformat.KindInterval, end, begin, values, nil)
 }
 
+// ProcessInstant writes an instant of the process, of no goroutine.
+func (r *Recording) ProcessInstant(h Handle, values ...Typed) {
+	if r.has(h) {
+		r.write(&marker{d: h.Event, kind: rawformat.KindInstant, now: r.clock.Now(), many: true, values: values}, nil)
+	}
+}
+
 // ProcessInterval writes an interval of the process, of no goroutine.
 func (r *Recording) ProcessInterval(h Handle, begin, end rt.Tick, values ...Typed) {
 	if r.has(h) {

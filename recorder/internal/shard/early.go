@@ -24,10 +24,10 @@ const (
 // early is the recording before Start; nil: there is none.
 var early atomic.Pointer[Recording]
 
-// OpenEarly has markers kept in memory from now on, unless they already are.
-func OpenEarly(instance uint64) {
+// OpenEarly has markers kept in memory from now on, and returns the recording before Start; nil: they already were.
+func OpenEarly(instance uint64) *Recording {
 	if early.Load() != nil {
-		return
+		return nil
 	}
 	r := &Recording{instance: instance, wantsMarkers: true, wantsStacks: true}
 	r.probe()
@@ -41,6 +41,7 @@ func OpenEarly(instance uint64) {
 	}
 	early.Store(r)
 	Current.CompareAndSwap(nil, r)
+	return r
 }
 
 // earlyShard is how far a shard of the early recording has been copied.
@@ -70,6 +71,9 @@ func (r *Recording) adoptEarly() {
 		r.earlyShards = append(r.earlyShards, earlyShard{from: &e.shards[i]})
 	}
 }
+
+// HasEarly reports whether r took over from an early recording.
+func (r *Recording) HasEarly() bool { return r.early != nil }
 
 // RestoreEarly leaves the early recording to the next Start, because this one failed.
 func (r *Recording) RestoreEarly() {
