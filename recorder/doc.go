@@ -82,7 +82,7 @@
 //
 // Ten times a second the recorder reads counters ([Options.CounterHz]):
 //
-//	Go's runtime   heap, its goal, what is allocated, memory, goroutines by what they do,
+//	Go's runtime   heap, what of it was live, its goal, what is allocated, memory, goroutines by what they do,
 //	               threads, latency of the scheduler, waits for locks, CPU time of the
 //	               garbage collector
 //	the process    CPU time of all and of each thread, resident memory, what it read and

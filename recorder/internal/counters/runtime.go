@@ -24,6 +24,7 @@ var runtimeCounters = []struct {
 }{
 	{cyclesMetric, Spec{Name: "GC cycles", Category: "Go", Description: "completed garbage collections", Mode: rawformat.CounterTotal}},
 	{"/memory/classes/heap/objects:bytes", Spec{Name: "heap", Category: "Go", Description: "live and unswept heap objects", Unit: rawformat.FormatBytes}},
+	{"/gc/heap/live:bytes", Spec{Name: "heap live", Category: "Go", Description: "heap objects that the last garbage collection found alive: what heap samples add up to", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/goal:bytes", Spec{Name: "heap goal", Category: "Go", Description: "size of the heap at which the next garbage collection is to end", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/allocs:bytes", Spec{Name: "allocated", Category: "Go", Description: "bytes allocated on the heap since the start", Unit: rawformat.FormatBytes, Mode: rawformat.CounterTotal}},
 	{totalMetric, Spec{Name: "Go memory", Category: "Go", Description: "memory that the Go runtime has from the system, without what it has given back", Unit: rawformat.FormatBytes}},
