@@ -82,9 +82,9 @@
 //
 // Ten times a second the recorder reads counters ([Options.CounterHz]):
 //
-//	Go's runtime   heap, what of it was live, its goal, what is allocated, memory, goroutines by what they do,
-//	               threads, latency of the scheduler, waits for locks, CPU time of the
-//	               garbage collector
+//	Go's runtime   heap, what of it was live, its goal, what is allocated, memory,
+//	               goroutines by what they do, threads, latency of the scheduler, waits
+//	               for locks, CPU time of the garbage collector
 //	the process    CPU time of all and of each thread, resident memory, what it read and
 //	               wrote, and what of that came from disks and went to them
 //	its cgroup     memory and its limit, how long its CPU limit held it up, pressure
