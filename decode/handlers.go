@@ -42,6 +42,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindLog:             (*worker).log,
 	rawformat.KindAllocation:      (*worker).allocation,
 	rawformat.KindWait:            (*worker).goroutinesWait,
+	rawformat.KindWaiting:         (*worker).goroutineWaits,
 	rawformat.KindOffCPU:          (*worker).offCPU,
 	rawformat.KindPlaced:          (*worker).placed,
 }

@@ -253,7 +253,17 @@ type wait struct {
 
 // goroutinesWait adds a row of waiting goroutines.
 func (w *worker) goroutinesWait(e *entry) {
-	k := waitKey{e.v[1], min(e.v[2], uint64(len(rawformat.WaitReasons)))}
+	w.addWait(e, e.v[1], e.v[2], known(e.v[3]), known(e.v[4]))
+}
+
+// goroutineWaits adds a row of one goroutine.
+func (w *worker) goroutineWaits(e *entry) {
+	w.addWait(e, e.v[2], e.v[3], 1, together(known(e.v[4]), known(e.v[5])))
+}
+
+// addWait adds a row of goroutines that waited for wall each.
+func (w *worker) addWait(e *entry, stack, reason uint64, goroutines, wall int64) {
+	k := waitKey{stack, min(reason, uint64(len(rawformat.WaitReasons)))}
 	at, ok := w.view.waits[k]
 	if !ok {
 		at = w.waitOf(k)
@@ -261,7 +271,6 @@ func (w *worker) goroutinesWait(e *entry) {
 			w.view.waits[k] = at
 		}
 	}
-	goroutines, wall := known(e.v[3]), known(e.v[4])
 	b := w.rows.in(&at.lane.waits, stream.Series{Process: w.job.process.ID, Kind: stream.Waits, Track: at.lane.id}, 0)
 	w.row(b, e.at)
 	b.Stack = append(b.Stack, at.stack)

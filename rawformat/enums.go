@@ -183,10 +183,11 @@ const (
 	WaitSleep   WaitReason = 5
 	WaitSync    WaitReason = 6
 	WaitSyscall WaitReason = 7
+	WaitReady   WaitReason = 8
 )
 
 // WaitReasons names them, in order.
-var WaitReasons = []string{"other", "channel receive", "channel send", "select", "network", "sleep", "lock", "system call"}
+var WaitReasons = []string{"other", "channel receive", "channel send", "select", "network", "sleep", "lock", "system call", "processor"}
 
 // OffReason is why a thread is off the processor.
 type OffReason uint8

@@ -116,9 +116,10 @@ const (
 
 // More kinds of blocks in a chunk.
 const (
-	KindOffCPU Kind = 64
-	KindPlaced Kind = 65
-	KindBegan  Kind = 66
+	KindOffCPU  Kind = 64
+	KindPlaced  Kind = 65
+	KindBegan   Kind = 66
+	KindWaiting Kind = 67
 )
 
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
@@ -183,6 +184,10 @@ var Kinds = [256]Spec{
 	// A thread was off the processor for that many ns until time, for a reason of
 	// [OffReasons]; stack is where it left.
 	KindOffCPU: {"off-cpu", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"track", Uint}, {"stack", Uint}, {"reason", Uint}, {"wall", Uint}}},
+
+	// A goroutine was seen waiting in that many rounds, one each period ns, for a reason of
+	// [WaitReasons]; time is that of the last look.
+	KindWaiting: {"waiting", 0, InChunk, []Field{{"time", Time}, {"goroutine", Uint}, {"stack", Uint}, {"reason", Uint}, {"rounds", Uint}, {"period", Uint}}},
 
 	// A marker whose times the program gave: it begins shift ticks after time, and an
 	// interval ends duration ticks later. phase is a [Phase]. Time is when it was

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,15 +69,19 @@ func All(maps io.Reader) iter.Seq[Module] {
 // Deleted is what the kernel appends to the path of a file that is gone.
 const Deleted = " (deleted)"
 
-// parse reads a line of maps, such as
+// parse reads a line of maps; ok is false for what is not executable.
+func parse(line string) (m Module, ok bool) {
+	m, mode, ok := parseAny(line)
+	return m, ok && mode[2] == 'x'
+}
+
+// parseAny reads a line of maps, such as
 //
 //	00400000-0052a000 r-xp 00000000 fe:00 1234   /usr/bin/x
-//
-// ok is false for what is not executable.
-func parse(line string) (m Module, ok bool) {
+func parseAny(line string) (m Module, mode string, ok bool) {
 	fields := strings.Fields(line)
-	if len(fields) < 5 || len(fields[1]) < 3 || fields[1][2] != 'x' {
-		return m, false
+	if len(fields) < 5 || len(fields[1]) < 3 {
+		return m, "", false
 	}
 	from, to, _ := strings.Cut(fields[0], "-")
 	var errs [3]error
@@ -86,7 +91,32 @@ func parse(line string) (m Module, ok bool) {
 	if at := strings.IndexAny(line, "/["); at >= 0 {
 		m.Path = line[at:]
 	}
-	return m, errs == [3]error{} && m.End > m.Start
+	return m, fields[1], errs == [3]error{} && m.End > m.Start
+}
+
+// Writable returns the ranges of this process' memory in which variables lie, given the addresses
+// of some: mappings that can be written, of files and of nothing, side by side.
+func Writable(variables ...uintptr) (ranges []Module, err error) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil, err
+	}
+	defer maps.Close()
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		m, mode, ok := parseAny(lines.Text())
+		if !ok || mode[:2] != "rw" || strings.HasPrefix(m.Path, "[") {
+			continue
+		}
+		if n := len(ranges); n > 0 && ranges[n-1].End == m.Start {
+			ranges[n-1].End = m.End
+		} else {
+			ranges = append(ranges, m)
+		}
+	}
+	return slices.DeleteFunc(ranges, func(m Module) bool {
+		return !slices.ContainsFunc(variables, func(at uintptr) bool { return m.Start <= uint64(at) && uint64(at) < m.End })
+	}), lines.Err()
 }
 
 // vdso is the path of the kernel's code in the process: an ELF file that is in memory

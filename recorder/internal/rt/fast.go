@@ -39,6 +39,9 @@ func ReadCounter() uint64
 //go:noescape
 func GoroutineAt(offset uintptr) uint64
 
+// OwnG is the address of the running goroutine's g.
+func OwnG() uintptr
+
 // releaseWord stores a word after everything that was stored before.
 //
 //go:noescape

@@ -109,3 +109,9 @@ done:
 	MOVQ AX, depth+24(FP)
 	MOVQ R11, sum+32(FP)
 	RET
+
+// func OwnG() uintptr
+TEXT ·OwnG(SB), NOSPLIT|NOFRAME, $0-8
+	MOVQ (TLS), AX
+	MOVQ AX, ret+0(FP)
+	RET

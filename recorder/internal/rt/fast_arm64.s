@@ -93,3 +93,8 @@ done:
 	MOVD R6, depth+24(FP)
 	MOVD R8, sum+32(FP)
 	RET
+
+// func OwnG() uintptr
+TEXT ·OwnG(SB), NOSPLIT|NOFRAME, $0-8
+	MOVD g, ret+0(FP)
+	RET

@@ -4,10 +4,13 @@ package rt
 
 import (
 	"bytes"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -22,7 +25,7 @@ func FindGoroutine() uintptr {
 	for range Probes {
 		seen := make(chan struct{})
 		go func() {
-			numbers.Meet(ownG(), GoroutineNumber())
+			numbers.Meet(CopyOfG(), GoroutineNumber())
 			close(seen)
 		}()
 		<-seen
@@ -41,7 +44,7 @@ func FindStart() uintptr {
 	seen := make(chan struct{})
 	begin = func() {
 		runtime.Gosched() // so that the address to go on at is another one
-		starts.Meet(ownG(), uint64(**(**uintptr)(unsafe.Pointer(&begin))))
+		starts.Meet(CopyOfG(), uint64(**(**uintptr)(unsafe.Pointer(&begin))))
 		close(seen)
 	}
 	go begin()
@@ -49,8 +52,8 @@ func FindStart() uintptr {
 	return starts.Only()
 }
 
-// ownG is the running goroutine's g, except its first word.
-func ownG() Memory {
+// CopyOfG is the running goroutine's g, except its first word, without a system call.
+func CopyOfG() Memory {
 	words := make(Memory, SizeOfG/8)
 	for i := range words {
 		words[i] = GoroutineAt(uintptr(8 * i))
@@ -105,3 +108,43 @@ func GoroutineNumber() uint64 {
 	}
 	return id
 }
+
+// Bytes are the same memory, nil for none.
+func (m Memory) Bytes() []byte {
+	if m == nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&m[0])), 8*len(m))
+}
+
+// ReadMemory reads memory through the kernel, so that a wrong address causes no fault; nil: it
+// can't be read.
+func ReadMemory(at uintptr, bytes int) Memory {
+	w := make(Memory, bytes/8)
+	if w.Read(at) == nil {
+		return w
+	}
+	mem, err := os.Open("/proc/self/mem") // containers may forbid the call
+	if err != nil {
+		return nil
+	}
+	defer mem.Close()
+	if _, err := mem.ReadAt(w.Bytes(), int64(at)); err != nil {
+		return nil
+	}
+	return w
+}
+
+// Read fills the copy with what lies at an address, through the kernel.
+func (m Memory) Read(at uintptr) error {
+	bytes := 8 * len(m)
+	local := [...]unix.Iovec{{Base: (*byte)(unsafe.Pointer(&m[0]))}}
+	local[0].SetLen(bytes)
+	n, err := unix.ProcessVMReadv(ownPid, local[:], []unix.RemoteIovec{{Base: at, Len: bytes}}, 0)
+	if err == nil && n < bytes {
+		return unix.EFAULT
+	}
+	return err
+}
+
+var ownPid = unix.Getpid()

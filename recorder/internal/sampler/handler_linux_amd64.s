@@ -413,10 +413,3 @@ TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	ADDQ	$16, AX
 	MOVQ	AX, sp+8(FP)
 	RET
-
-// func getg() uintptr
-TEXT ·getg(SB),NOSPLIT,$0-8
-	MOVQ	TLS, CX
-	MOVQ	0(CX)(TLS*1), AX
-	MOVQ	AX, ret+0(FP)
-	RET

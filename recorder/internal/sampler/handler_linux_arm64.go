@@ -62,7 +62,7 @@ func (s *search) found(n *native) bool {
 func variables(at uintptr) (all rt.Memory) {
 	const step, most = 256, 4096
 	for at != 0 && len(all) < most/8 {
-		some := words(at+uintptr(8*len(all)), step)
+		some := rt.ReadMemory(at+uintptr(8*len(all)), step)
 		if some == nil {
 			break
 		}

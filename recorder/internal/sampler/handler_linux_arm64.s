@@ -433,11 +433,6 @@ TEXT ·outerPlace(SB),NOSPLIT|NOFRAME,$0-16
 	MOVD	R0, sp+8(FP)
 	RET
 
-// func getg() uintptr
-TEXT ·getg(SB),NOSPLIT|NOFRAME,$0-8
-	MOVD	g, ret+0(FP)
-	RET
-
 // func threadPointer() uintptr
 TEXT ·threadPointer(SB),NOSPLIT|NOFRAME,$0-8
 	MRS	TPIDR_EL0, R0

@@ -4,12 +4,9 @@ package sampler
 
 import (
 	"errors"
-	"os"
 	"runtime"
 	"time"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"gprof/recorder/internal/rt"
 )
@@ -35,11 +32,11 @@ func findLayout() (l layout, err error) {
 		asleep, wake, seen := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		var g uintptr
 		go func() {
-			g = getg()
+			g = rt.OwnG()
 			mark := new([4]uint64)
 			was := rt.ProfLabel()
 			rt.SetProfLabel(unsafe.Pointer(mark))
-			self := words(g, rt.SizeOfG)
+			self := rt.ReadMemory(g, rt.SizeOfG)
 			rt.SetProfLabel(was)
 			labels.Meet(self, uint64(uintptr(unsafe.Pointer(mark))))
 			if m := proveM(g); m != nil {
@@ -73,44 +70,23 @@ func findLayout() (l layout, err error) {
 	return l, err
 }
 
-// words reads memory through the kernel, so that a wrong address causes no fault; nil: it
-// can't be read.
-func words(at uintptr, bytes int) rt.Memory {
-	w := make(rt.Memory, bytes/8)
-	local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&w[0]))}}
-	local[0].SetLen(bytes)
-	remote := []unix.RemoteIovec{{Base: at, Len: bytes}}
-	if n, err := unix.ProcessVMReadv(unix.Getpid(), local, remote, 0); err == nil && n == bytes {
-		return w
-	}
-	mem, err := os.Open("/proc/self/mem") // containers may forbid the call
-	if err != nil {
-		return nil
-	}
-	defer mem.Close()
-	if _, err := mem.ReadAt(unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), bytes), int64(at)); err != nil {
-		return nil
-	}
-	return w
-}
-
 // proveM reads the m of a running g, and checks that its first word is a g0 which has the
 // same m.
 func proveM(g uintptr) rt.Memory {
-	self := words(g, rt.SizeOfG)
+	self := rt.ReadMemory(g, rt.SizeOfG)
 	if self == nil {
 		return nil
 	}
-	m := words(uintptr(self[offM/8]), searchM)
+	m := rt.ReadMemory(uintptr(self[offM/8]), searchM)
 	if m == nil {
 		return nil
 	}
-	g0 := words(uintptr(m[0]), rt.SizeOfG)
+	g0 := rt.ReadMemory(uintptr(m[0]), rt.SizeOfG)
 	if g0 == nil || g0[offM/8] != self[offM/8] {
 		return nil
 	}
 	forgetOwn(m, uintptr(self[offM/8]))
-	if again := words(g, rt.SizeOfG); again == nil || again[offM/8] != self[offM/8] {
+	if again := rt.ReadMemory(g, rt.SizeOfG); again == nil || again[offM/8] != self[offM/8] {
 		return nil // the goroutine has moved to another thread meanwhile
 	}
 	return m
@@ -131,7 +107,7 @@ func waitParked(g uintptr) bool {
 
 // parked reports whether g waits and its sched says where: in gopark, on its own stack.
 func parked(g uintptr) bool {
-	self := words(g, rt.SizeOfG)
+	self := rt.ReadMemory(g, rt.SizeOfG)
 	if self == nil {
 		return false
 	}

@@ -50,9 +50,6 @@ type layout struct {
 // where the kernel has its own.
 func sampleEntry() (handler, restorer uintptr)
 
-// getg is the address of the running goroutine's g.
-func getg() uintptr
-
 // sigaction is the kernel's struct.
 type sigaction struct {
 	handler  uintptr

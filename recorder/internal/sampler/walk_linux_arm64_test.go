@@ -16,7 +16,7 @@ import (
 func (c *interrupted) set(pc, sp, fp, top uintptr) {
 	c.pc, c.sp, c.fp, c.lr = pc, sp, fp, top
 	if c.g == 0 {
-		c.g = getg()
+		c.g = rt.OwnG()
 	}
 }
 
@@ -46,7 +46,7 @@ func TestKernelCode(t *testing.T) {
 	for _, test := range []struct {
 		low  [1]uintptr
 		want uint64
-	}{{[1]uintptr{getg()}, rt.GoroutineNumber()}, {[1]uintptr{0}, 0}} {
+	}{{[1]uintptr{rt.OwnG()}, rt.GoroutineNumber()}, {[1]uintptr{0}, 0}} {
 		c := &interrupted{g: 1} // a fault, if it was looked at
 		c.stack.low = uintptr(unsafe.Pointer(&test.low))
 		interrupt(&m, cookie(th.slot, sampleSlots[th.slot].generation), c)

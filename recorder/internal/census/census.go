@@ -1,0 +1,165 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package census
+
+import (
+	"slices"
+	"time"
+
+	"gprof/recorder/internal/rt"
+)
+
+const (
+	// batch is how many goroutines are looked at between two readings of the clock.
+	batch = 32
+
+	// maxRounds is how many rounds a look may stand for. With more, the goroutine's place
+	// was not looked at for so long that nothing is known about it.
+	maxRounds = 1000
+
+	// noStack is the number of the stack of goroutines that do not wait.
+	noStack = -1
+)
+
+// Census looks at goroutines in rounds. Only one goroutine at a time may use it.
+type Census struct {
+	layout layout
+	sink   Sink
+	round  uint32
+	cursor int    // in the runtime's list
+	length int    // of the runtime's list at the end of the last round, 0: not known
+	seen   []seen // by place in the runtime's list
+	spread int    // how many rounds a row stands for
+	stack  stackReader
+	tally  Tally
+}
+
+// seen is what the last look at a place of the runtime's list has found.
+type seen struct {
+	state
+	round  uint32
+	rounds uint32 // in which it was seen with this stack, and for which there is no row yet
+	at     rt.Tick
+	stack  int32 // the sink's number for it
+}
+
+// Open finds out how goroutines can be looked at here. The error says why they can't.
+func Open(sink Sink) (*Census, error) {
+	c := &Census{sink: sink, spread: 1}
+	if err := c.layout.find(); err != nil {
+		return nil, err
+	}
+	c.stack.text, c.stack.etext = textRange()
+	if err := c.test(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Round looks at goroutines until all were looked at, or until it has taken as long as it
+// may; the next round goes on from there. A goroutine's row stands for spread rounds, or for
+// fewer if it no longer waits there.
+func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
+	c.round++
+	c.tally.Rounds++
+	c.spread = max(1, spread)
+	begun := rt.Now()
+	all := c.layout.goroutines(c.length)
+	if n := len(all); n > len(c.seen) {
+		c.seen = append(c.seen, slices.Repeat([]seen{{stack: noStack}}, n-len(c.seen))...)
+	}
+	at := clock.Now()
+	for left := len(all); left > 0; {
+		if c.cursor >= len(all) {
+			c.cursor = 0
+		}
+		n := min(batch, left, len(all)-c.cursor)
+		for i := c.cursor; i < c.cursor+n; i++ {
+			c.look(all[i], i, at)
+		}
+		c.cursor += n
+		if left -= n; rt.Now()-begun > rt.Time(most) {
+			c.tally.Cut++
+			break
+		}
+	}
+	c.length = c.layout.length()
+}
+
+// look looks at the goroutine at a place of the runtime's list. The look stands for the
+// rounds since the last one at that place.
+func (c *Census) look(g pointer, place int, at rt.Tick) {
+	s, now := &c.seen[place], c.layout.state(g)
+	c.tally.Looks++
+	if now.status&statusScan != 0 {
+		return
+	}
+	rounds := c.round - s.round
+	if s.round == 0 || rounds > maxRounds {
+		rounds = 1
+	}
+	s.round = c.round
+	if now != s.state || !now.holds() {
+		c.change(s, g, now)
+	}
+	if s.stack == noStack {
+		return
+	}
+	c.tally.Waiting++
+	s.rounds += rounds
+	s.at = at
+	if (int(c.round)+place)%c.spread < int(rounds) {
+		c.finish(s)
+	}
+}
+
+// change notes that a goroutine is in another state than at the last look.
+func (c *Census) change(s *seen, g pointer, now state) {
+	stack := int32(noStack)
+	if now.waits() {
+		now, stack = c.take(g, now)
+	}
+	if stack != s.stack || now.goroutine != s.goroutine {
+		c.finish(s)
+	}
+	s.state, s.stack = now, stack
+}
+
+// take reads the stack of a goroutine that waits. A goroutine that went on meanwhile is not
+// recorded.
+func (c *Census) take(g pointer, now state) (state, int32) {
+	calls, err := c.stack.read(&now)
+	if again := c.layout.state(g); again != now || err != nil {
+		c.tally.Thrown++
+		return state{}, noStack
+	}
+	c.tally.Stacks++
+	return now, c.sink.Stack(calls, now.status == statusRunnable)
+}
+
+// finish gives the sink the row that is due.
+func (c *Census) finish(s *seen) {
+	if s.rounds > 0 {
+		c.sink.Row(s.goroutine, s.stack, s.rounds, s.at)
+		s.rounds = 0
+	}
+}
+
+// Finish gives the sink all rows that are due, and forgets what was seen.
+func (c *Census) Finish() {
+	for i := range c.seen {
+		c.finish(&c.seen[i])
+		c.seen[i] = seen{stack: noStack}
+	}
+}
+
+// Goroutines is how many goroutines the runtime has made, including those that have ended
+// and wait to be used again.
+func (c *Census) Goroutines() int { return c.length }
+
+// Tally returns what was done since the last call.
+func (c *Census) Tally() Tally {
+	t := c.tally
+	c.tally = Tally{}
+	return t
+}

@@ -1,0 +1,404 @@
+//go:build linux && (amd64 || arm64) && !gprof_portable
+
+package census
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gprof/recorder/internal/modules"
+	"gprof/recorder/internal/rt"
+)
+
+// The first words of a g are known to the linker and to debuggers; sched is guessed and then
+// checked; all else is searched for.
+const (
+	offHi    = 8
+	offSched = 56
+	offPC    = offSched + 8
+	offBP    = offSched + 40
+)
+
+// The statuses of goroutines that the search looks for, as debuggers know them, too.
+const (
+	statusRunnable = 1
+	statusRunning  = 2
+	statusSyscall  = 3
+	statusWaiting  = 4
+	statusScan     = 0x1000 // added while the garbage collector has the stack
+)
+
+// pointer is the address of a g. The runtime never frees one.
+type pointer = unsafe.Pointer
+
+// layout says where the runtime keeps things.
+type layout struct {
+	list                uintptr // the address of the slice of all goroutines
+	goid, status, turns uintptr // offsets in a g; turns counts how often the goroutine stopped running, modulo 256
+}
+
+// state is what a g says about its goroutine.
+type state struct {
+	goroutine          uint64
+	lo, hi, sp, pc, bp uintptr
+	status             uint32
+	turns              uint8
+}
+
+// waits reports whether the goroutine does not run, and its stack does not move.
+func (s *state) waits() bool {
+	return s.status == statusWaiting || s.status == statusRunnable || s.status == statusSyscall
+}
+
+// holds reports whether the goroutine has stood still since, if its state is the same. System calls
+// are not counted.
+func (s *state) holds() bool { return s.status != statusSyscall }
+
+func (s *state) onStack(at uintptr) bool { return s.lo <= at && at+8 <= s.hi }
+
+// state reads the g. The runtime may change it meanwhile; whoever relies on more than one word reads
+// it twice.
+//
+//go:norace
+//go:nocheckptr
+func (l *layout) state(g pointer) (s state) {
+	s.status = atomic.LoadUint32((*uint32)(unsafe.Add(g, l.status)))
+	if !s.waits() {
+		return state{status: s.status}
+	}
+	s.goroutine = atomic.LoadUint64((*uint64)(unsafe.Add(g, l.goid)))
+	s.lo, s.hi = word(g, 0), word(g, offHi)
+	s.sp, s.pc, s.bp = word(g, offSched), word(g, offPC), word(g, offBP)
+	s.turns = *(*uint8)(unsafe.Add(g, l.turns))
+	return s
+}
+
+//go:norace
+//go:nocheckptr
+func word(g pointer, offset uintptr) uintptr {
+	return atomic.LoadUintptr((*uintptr)(unsafe.Add(g, offset)))
+}
+
+// length is how long the runtime's list is. The list never gets shorter.
+//
+//go:norace
+func (l *layout) length() int {
+	return int(atomic.LoadUintptr((*uintptr)(static(l.list + 8))))
+}
+
+// goroutines is the runtime's list of all goroutines, as far as length, which must have been read
+// before: the runtime may be moving the list to a larger array, and stores its address before the
+// new length.
+//
+//go:norace
+//go:nocheckptr
+func (l *layout) goroutines(length int) []pointer {
+	first := (*pointer)(atomic.LoadPointer((*unsafe.Pointer)(static(l.list))))
+	return unsafe.Slice(first, length)
+}
+
+// static converts an address outside of Go's heap.
+func static(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
+
+var (
+	errGoroutine = errors.New("the goroutine's number is not found")
+	errStatus    = errors.New("the goroutine's status is not found")
+	errTurns     = errors.New("the count of the goroutine's turns is not found")
+	errParked    = errors.New("goroutines that wait do not say where")
+	errList      = errors.New("the list of goroutines is not found")
+)
+
+// find searches for everything.
+func (l *layout) find() error {
+	if l.goid = rt.FindGoroutine(); l.goid == 0 {
+		return errGoroutine
+	}
+	var probes [rt.Probes]*probe
+	for i := range probes {
+		probes[i] = newProbe()
+	}
+	defer func() {
+		for _, p := range probes {
+			p.end()
+		}
+	}()
+	var status, turns candidates
+	for _, p := range probes {
+		if err := p.meet(&status, &turns); err != nil {
+			return err
+		}
+	}
+	var ok bool
+	if l.status, ok = status.only(); !ok || l.status%4 != 0 {
+		return errStatus
+	}
+	if l.turns, ok = turns.only(); !ok {
+		return errTurns
+	}
+	return l.findList(probes[:])
+}
+
+// candidates are the offsets in a g that fit so far.
+type candidates struct {
+	not  [rt.SizeOfG]bool
+	seen bool
+}
+
+// keep drops the offsets that don't fit.
+func (c *candidates) keep(fits func(offset int) bool) {
+	c.seen = true
+	for i := range c.not {
+		c.not[i] = c.not[i] || !fits(i)
+	}
+}
+
+// only is the offset if there is one only.
+func (c *candidates) only() (at uintptr, ok bool) {
+	for i, not := range c.not {
+		if !not && ok {
+			return 0, false
+		}
+		if !not {
+			at, ok = uintptr(i), true
+		}
+	}
+	return at, ok && c.seen
+}
+
+// probe is a goroutine whose state is known.
+type probe struct {
+	g     uintptr
+	steps chan bool // it goes on to the next step; closed: it ends
+	ran   chan [2][]byte
+}
+
+func newProbe() *probe {
+	p := &probe{steps: make(chan bool), ran: make(chan [2][]byte)}
+	go p.run()
+	<-p.ran
+	return p
+}
+
+// run tells what its g looks like while it runs, and in a system call, and waits, again and again.
+func (p *probe) run() {
+	p.g = rt.OwnG()
+	p.ran <- [2][]byte{}
+	for range p.steps {
+		p.ran <- [2][]byte{rt.CopyOfG().Bytes(), bytesAt(p.g)}
+	}
+}
+
+func (p *probe) end() { close(p.steps) }
+
+// meet drops the offsets that contradict what the probe does.
+func (p *probe) meet(status, turns *candidates) error {
+	const steps, maxStops = 8, 4
+	last := p.parked()
+	for step := 0; step < steps; step++ {
+		p.steps <- true
+		ran := <-p.ran
+		waiting := p.parked()
+		if last == nil || ran[1] == nil || waiting == nil {
+			return errParked
+		}
+		status.keep(func(i int) bool {
+			return i%4 == 0 && word32(ran[0], i) == statusRunning && word32(ran[1], i) == statusSyscall && word32(waiting, i) == statusWaiting
+		})
+		// It stopped running to give us the copy, unless we waited for that already; to wait for the next step; and
+		// perhaps to let others run.
+		turns.keep(func(i int) bool {
+			d := waiting[i] - last[i]
+			return 1 <= d && d <= maxStops
+		})
+		last = waiting
+	}
+	return nil
+}
+
+// bytesAt copies a g by a system call.
+func bytesAt(g uintptr) []byte { return rt.ReadMemory(g, rt.SizeOfG).Bytes() }
+
+func word32(b []byte, i int) uint32 { return *(*uint32)(unsafe.Pointer(&b[i])) }
+
+// parkPatience is how long to wait for a goroutine that is about to park, on a busy machine.
+const parkPatience = rt.Time(100e6)
+
+// parked waits until the probe waits in gopark, on its own stack, and copies its g; nil: it does not.
+func (p *probe) parked() []byte {
+	for deadline := rt.Now() + parkPatience; rt.Now() < deadline; runtime.Gosched() {
+		b := bytesAt(p.g)
+		if b == nil {
+			return nil
+		}
+		at := func(i int) uintptr { return *(*uintptr)(unsafe.Pointer(&b[i])) }
+		on := func(a uintptr) bool { return at(0) <= a && a < at(offHi) }
+		f := runtime.FuncForPC(at(offPC) - 1) // it returns there
+		if on(at(offSched)) && on(at(offBP)) && f != nil && f.Name() == "runtime.gopark" {
+			return b
+		}
+	}
+	return nil
+}
+
+// maxData bounds the search: of our variables, in bytes.
+const maxData = 256 << 20
+
+// findList searches the program's variables for the one slice that has all probes.
+func (l *layout) findList(probes []*probe) error {
+	found := 0
+	err := eachData(func(at uintptr, words rt.Memory) {
+		for i := 0; i+2 < len(words); i++ {
+			array, n, room := words[i], words[i+1], words[i+2]
+			if n < uint64(len(probes)) || n > room || room > 1<<28 || array%8 != 0 || array < 1<<16 || array>>47 != 0 {
+				continue
+			}
+			if hasAll(uintptr(array), int(n), probes) {
+				l.list = at + uintptr(8*i)
+				found++
+			}
+		}
+	})
+	if err != nil || found != 1 {
+		return errors.Join(err, fmt.Errorf("%w: %d", errList, found))
+	}
+	return nil
+}
+
+// hasAll reports whether an array consists of pointers, among them all probes.
+func hasAll(array uintptr, n int, probes []*probe) bool {
+	left := len(probes)
+	piece := make(rt.Memory, 512)
+	for from := 0; from < n; from += len(piece) {
+		piece = piece[:min(len(piece), n-from)]
+		if piece.Read(array+uintptr(8*from)) != nil {
+			return false
+		}
+		for _, w := range piece {
+			if w == 0 || w%8 != 0 || w>>47 != 0 {
+				return false
+			}
+			for _, p := range probes {
+				if w == uint64(p.g) {
+					left--
+				}
+			}
+		}
+	}
+	return left == 0
+}
+
+var (
+	initialized = [2]uintptr{1, 2} // lies where variables with a value lie
+	zeroed      [2]uintptr         // lies where the others do
+)
+
+// eachData calls do with copies of the pieces of the mappings that have the program's variables.
+// Pieces overlap by two words.
+func eachData(do func(at uintptr, words rt.Memory)) error {
+	const piece = 64 << 10
+	mappings, err := modules.Writable(uintptr(unsafe.Pointer(&initialized)), uintptr(unsafe.Pointer(&zeroed)))
+	if err != nil {
+		return err
+	}
+	size := uint64(0)
+	for _, m := range mappings {
+		size += m.End - m.Start
+	}
+	if size == 0 || size > maxData {
+		return fmt.Errorf("%w: variables take %d bytes", errList, size)
+	}
+	words := make(rt.Memory, piece/8)
+	for _, m := range mappings {
+		for at := uintptr(m.Start); at < uintptr(m.End); at += piece - 16 {
+			words = words[:min(piece, uintptr(m.End)-at)/8]
+			if err := words.Read(at); err != nil {
+				return err
+			}
+			do(at, words)
+			words = words[:cap(words)]
+		}
+	}
+	return nil
+}
+
+// textRange is where the program's code lies.
+func textRange() (start, end uintptr) {
+	here := uint64(reflect.ValueOf(textRange).Pointer())
+	m := modules.Find(func(m *modules.Module) bool { return m.Start <= here && here < m.End })
+	return uintptr(m.Start), uintptr(m.End)
+}
+
+// test looks at a goroutine that waits, and one in a system call, whose stacks are known.
+func (c *Census) test() error {
+	c.length = c.layout.length()
+	p := newProbe()
+	defer p.end()
+	if p.parked() == nil {
+		return errParked
+	}
+	if err := c.check(p.g, statusWaiting, ".run"); err != nil {
+		return err
+	}
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	called, ended := make(chan uintptr), make(chan bool)
+	go func() {
+		called <- rt.OwnG()
+		inSystemCall(pipe[0])
+		close(ended)
+	}()
+	g := <-called
+	err := c.checkSoon(g, statusSyscall, ".inSystemCall")
+	unix.Close(pipe[1])
+	<-ended
+	unix.Close(pipe[0])
+	return err
+}
+
+//go:noinline
+func inSystemCall(file int) {
+	var b [1]byte
+	unix.Read(file, b[:]) // it ends when the other side is closed
+}
+
+// checkSoon is check, once that holds.
+func (c *Census) checkSoon(g uintptr, status uint32, function string) (err error) {
+	for deadline := rt.Now() + parkPatience; rt.Now() < deadline; runtime.Gosched() {
+		if err = c.check(g, status, function); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// check looks at a goroutine, and expects a status, and a function that ends so on its stack.
+func (c *Census) check(g uintptr, status uint32, function string) error {
+	s := c.layout.state(static(g))
+	if s.status != status {
+		return errStatus
+	}
+	calls, err := c.stack.read(&s)
+	if err != nil {
+		return err
+	}
+	frames := runtime.CallersFrames(rt.Expand(calls))
+	root, found := "", false
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		root = f.Function
+		found = found || len(root) >= len(function) && root[len(root)-len(function):] == function
+	}
+	if !found || root != "runtime.goexit" {
+		return fmt.Errorf("%w: it ends with %s", errStack, root)
+	}
+	return nil
+}
