@@ -114,6 +114,9 @@
 // writes how many wait at which stack, for what, and for how long since the last look. The
 // runtime does not tell which goroutine is which there.
 //
+// With [Options.WallHz] it makes rounds over the goroutines without stopping them, up to 1,000
+// a second, and writes for each one that waits where, for what, and in how many rounds.
+//
 // # Sessions
 //
 // All processes of a service record into one session, a directory that is named after the

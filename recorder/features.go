@@ -17,7 +17,7 @@ const (
 	FeatureSamples                       // CPU samples, see Options.CPU
 	FeatureCounters                      // see Options.CounterHz
 	FeatureHeap                          // see Options.HeapEvery
-	FeatureWaits                         // see Options.WaitHz; off by default
+	FeatureWaits                         // see Options.WaitHz and WallHz; off by default
 	FeatureTrace                         // Go's execution trace, see Options.TraceBehind; off by default
 )
 
@@ -98,10 +98,13 @@ func (p *plan) settleFeatures() {
 		p.HeapEvery = 0
 	}
 	p.WaitHz = asked(p.WaitHz, want(FeatureWaits), named.Has(FeatureWaits), defaultWaitHz)
+	if !want(FeatureWaits) {
+		p.WallHz = 0
+	}
 	p.TraceBehind = asked(p.TraceBehind, want(FeatureTrace), named.Has(FeatureTrace), defaultTraceBehind)
 	p.traceable = want(FeatureTrace)
 	p.Features = 0
-	for i, on := range [...]bool{want(FeatureMarkers), want(FeatureMarkers | FeatureStacks), p.CPU != CPUOff, p.CounterHz > 0, p.HeapEvery > 0, p.WaitHz > 0, p.TraceBehind > 0} {
+	for i, on := range [...]bool{want(FeatureMarkers), want(FeatureMarkers | FeatureStacks), p.CPU != CPUOff, p.CounterHz > 0, p.HeapEvery > 0, p.WaitHz > 0 || p.WallHz > 0, p.TraceBehind > 0} {
 		if on {
 			p.Features |= 1 << i
 		}

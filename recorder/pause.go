@@ -32,3 +32,11 @@ func (r *Recorder) ResumeSampling() {
 		r.keeper.PauseSampling(false)
 	}
 }
+
+// SampleWall makes that many rounds over all goroutines in a second from now on, see
+// [Options.WallHz]; 0 makes none. Without [FeatureWaits] in Options it does the same.
+func (r *Recorder) SampleWall(hz int) {
+	if r != nil {
+		r.keeper.SetWall(hz)
+	}
+}

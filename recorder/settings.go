@@ -54,6 +54,7 @@ var environmentTable = []struct {
 	{"GPROF_COUNTER_HZ", "N", "how often counters are sampled in a second; -1 never", func(s *settings, v string) (err error) { s.CounterHz, err = strconv.Atoi(v); return }},
 	{"GPROF_HEAP", "DURATION|off", "how often allocations of the heap are recorded: 10s", (*settings).setHeap},
 	{"GPROF_WAIT_HZ", "N", "how often it is recorded in a second where goroutines wait; 0 never", func(s *settings, v string) (err error) { s.WaitHz, err = strconv.Atoi(v); return }},
+	{"GPROF_WALL_HZ", "N", "how many rounds over all goroutines there are in a second, to see who waits; 0 none", func(s *settings, v string) (err error) { s.WallHz, err = strconv.Atoi(v); return }},
 	{"GPROF_FEATURES", "NAME,-NAME,...", "which kinds of data are recorded, or not: " + strings.Join(FeatureNames(), ", "), (*settings).setFeatures},
 	{"GPROF_TRACKS", "NAME,-NAME,...", "which tracks are recorded, or not; * stands for anything", func(s *settings, v string) error { s.Tracks = splitList(v); return nil }},
 	{"GPROF_TRACE", "DURATION", "how much of Go's execution trace is kept in memory, for windows on demand: 5s; 0 nothing", (*settings).setTrace},

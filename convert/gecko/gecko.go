@@ -14,8 +14,9 @@
 //   - Native functions have no file and line. Frames are merged by function and module, or by
 //     address if the function is unknown.
 //   - Delays become the Jank markers that the viewer would derive from them.
-//   - Waits and measurements have no place: they are in the ledger. A track of nothing else is no
-//     thread.
+//   - A wait becomes a sample without CPU time, as of a thread that sleeps. How long it was is in
+//     no column, only in the times of the rows; nor is how many goroutines waited.
+//   - Measurements have no place: they are in the ledger. A track of nothing else is no thread.
 //   - Allocations are markers that the viewer takes out again. They have bytes, but no number of
 //     objects. Those without an address get one below 0: see convert/internal/heap.
 //   - Pages have no end, and the recorder's overhead no number of samples.
@@ -104,7 +105,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 
 // Segment writes the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
-	if kind := b.Series.Kind; kind == stream.Waits || kind == stream.Measurements { // samples have no weight
+	if kind := b.Series.Kind; kind == stream.Measurements || kind == stream.Waits && s.thread.sampled(b.Series) { // samples have no weight
 		s.lost.LoseKind(b.Series.Process, kind, int64(b.Len()))
 		s.walk.Pass(b.Series.Track)
 		return s.out.Err()
@@ -115,6 +116,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	switch b.Series.Kind {
 	case stream.Samples:
 		s.samples(b)
+	case stream.Waits:
+		s.waits(b)
 	case stream.Markers:
 		s.markers(b)
 	case stream.Delays:

@@ -224,9 +224,9 @@ func TestSubcategories(t *testing.T) {
 	}
 }
 
-// Samples have no weights, so waits have no place. A track of nothing else is no thread:
-// an empty one would say that nothing waited. The main thread is one in any case.
-func TestWaitsAreNoThread(t *testing.T) {
+// Waits are samples of a thread that uses no CPU time; the ledger has those on a track that has
+// samples of the CPU.
+func TestWaitsAreSamples(t *testing.T) {
 	profile := build(t, func(b *streamtest.Builder, p *streamtest.Process) {
 		stack, e := b.Stack("main", "lock"), b.Event(stream.Event{Name: "note"})
 		for _, name := range []string{"a (waiting)", "b", "c (waiting)", "d (waiting)"} {
@@ -243,13 +243,14 @@ func TestWaitsAreNoThread(t *testing.T) {
 	})
 	var names []string
 	for _, thread := range members(profile.list("threads")) {
-		names = append(names, thread.text("name"))
+		rows := thread.object("samples").list("data")
+		names = append(names, fmt.Sprint(thread.text("name"), rows))
 	}
-	if want := []string{"GeckoMain", "b", "c (waiting)"}; fmt.Sprint(names) != fmt.Sprint(want) {
+	if want := []string{"GeckoMain[[1 0.25 0]]", "a (waiting)[[1 0.25 0]]", "b[[1 0.25]]", "c (waiting)[[1 0.25 0]]", "d (waiting)[[1 0.25 0]]"}; fmt.Sprint(names) != fmt.Sprint(want) {
 		t.Errorf("threads %q, want %q", names, want)
 	}
 	log := compact(t, profile.object("profileGatheringLog"))
-	if !strings.Contains(log, `"count":5`) || !strings.Contains(log, `"what":"waits"`) {
+	if !strings.Contains(log, `"count":1`) || !strings.Contains(log, `"what":"waits"`) {
 		t.Errorf("the ledger: %s", log)
 	}
 }

@@ -16,6 +16,7 @@ type thread struct {
 	serial  int32 // from 1
 	strings viewer.Texts
 	frames  index[stream.FrameID] // merged ids
+	rowsOf  stream.Series         // the last series of samples or waits
 	callers []pair                // by number of a stack: that of the caller, -1 none, and of the frame
 	cause   []byte                // a marker's stack, up to the stack's number
 	jank    viewer.Jank
@@ -183,6 +184,7 @@ type sample struct {
 type samplePiece struct{ rows []sample }
 
 func (s *Sink) samples(b *stream.Batch) {
+	s.thread.rowsOf = b.Series
 	p := s.samplePieces.Get()
 	p.rows = p.rows[:0]
 	rows := 0
@@ -207,6 +209,31 @@ func (s *Sink) samples(b *stream.Batch) {
 		}
 	}
 	s.writeSamples(p, rows)
+}
+
+// sampled reports whether a track has samples, among which those of another kind have no place: rows
+// are in the order of time.
+func (t *thread) sampled(of stream.Series) bool {
+	is := t.rowsOf
+	return is.Process == of.Process && is.Track == of.Track && is.Kind != of.Kind
+}
+
+// waits writes samples without CPU time.
+func (s *Sink) waits(b *stream.Batch) {
+	s.thread.rowsOf = b.Series
+	for from := 0; from < b.Len(); from += ahead {
+		merged := s.code.merge(s.merged[:0], b.Stack[from:min(from+ahead, b.Len())])
+		p := s.samplePieces.Get()
+		p.rows = p.rows[:0]
+		for i, stack := range merged {
+			row := sample{at: s.ms(b.Time[from+i]), stack: -1}
+			if stack != 0 {
+				row.stack = s.thread.number(stack)
+			}
+			p.rows = append(p.rows, row)
+		}
+		s.writeSamples(p, len(merged))
+	}
 }
 
 // rowsOf is the number of rows for a sample of that weight.

@@ -36,7 +36,7 @@ type Census struct {
 
 // seen is what the last look at a place of the runtime's list has found.
 type seen struct {
-	state
+	glance
 	round  uint32
 	rounds uint32 // in which it was seen with this stack, and for which there is no row yet
 	at     rt.Tick
@@ -78,8 +78,9 @@ func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
 			c.look(all[i], i, at)
 		}
 		c.cursor += n
-		if left -= n; rt.Now()-begun > rt.Time(most) {
+		if left -= n; left > 0 && rt.Now()-begun > rt.Time(most) {
 			c.tally.Cut++
+			c.tally.Left += left
 			break
 		}
 	}
@@ -89,7 +90,7 @@ func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
 // look looks at the goroutine at a place of the runtime's list. The look stands for the
 // rounds since the last one at that place.
 func (c *Census) look(g pointer, place int, at rt.Tick) {
-	s, now := &c.seen[place], c.layout.state(g)
+	s, now := &c.seen[place], c.layout.glance(g)
 	c.tally.Looks++
 	if now.status&statusScan != 0 {
 		return
@@ -99,7 +100,7 @@ func (c *Census) look(g pointer, place int, at rt.Tick) {
 		rounds = 1
 	}
 	s.round = c.round
-	if now != s.state || !now.holds() {
+	if now != s.glance || !now.holds() {
 		c.change(s, g, now)
 	}
 	if s.stack == noStack {
@@ -114,27 +115,28 @@ func (c *Census) look(g pointer, place int, at rt.Tick) {
 }
 
 // change notes that a goroutine is in another state than at the last look.
-func (c *Census) change(s *seen, g pointer, now state) {
+func (c *Census) change(s *seen, g pointer, now glance) {
 	stack := int32(noStack)
 	if now.waits() {
-		now, stack = c.take(g, now)
+		now, stack = c.take(g)
 	}
 	if stack != s.stack || now.goroutine != s.goroutine {
 		c.finish(s)
 	}
-	s.state, s.stack = now, stack
+	s.glance, s.stack = now, stack
 }
 
 // take reads the stack of a goroutine that waits. A goroutine that went on meanwhile is not
 // recorded.
-func (c *Census) take(g pointer, now state) (state, int32) {
+func (c *Census) take(g pointer) (glance, int32) {
+	now := c.layout.state(g)
 	calls, err := c.stack.read(&now)
-	if again := c.layout.state(g); again != now || err != nil {
+	if again := c.layout.state(g); again != now || !now.waits() || err != nil {
 		c.tally.Thrown++
-		return state{}, noStack
+		return glance{}, noStack
 	}
 	c.tally.Stacks++
-	return now, c.sink.Stack(calls, now.status == statusRunnable)
+	return now.glance, c.sink.Stack(calls, now.doing())
 }
 
 // finish gives the sink the row that is due.
@@ -145,10 +147,17 @@ func (c *Census) finish(s *seen) {
 	}
 }
 
-// Finish gives the sink all rows that are due, and forgets what was seen.
+// Finish gives the sink all rows that are due.
 func (c *Census) Finish() {
 	for i := range c.seen {
 		c.finish(&c.seen[i])
+	}
+}
+
+// Forget has the sink asked for all stacks again.
+func (c *Census) Forget() {
+	c.Finish()
+	for i := range c.seen {
 		c.seen[i] = seen{stack: noStack}
 	}
 }

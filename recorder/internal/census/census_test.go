@@ -16,7 +16,7 @@ type counter struct {
 	rounds int
 }
 
-func (c *counter) Stack(calls []uintptr, ready bool) int32 { c.stacks++; return int32(len(calls)) }
+func (c *counter) Stack(calls []uintptr, doing Doing) int32 { c.stacks++; return int32(len(calls)) }
 func (c *counter) Row(goroutine uint64, stack int32, rounds uint32, at rt.Tick) {
 	c.rows++
 	c.rounds += int(rounds)

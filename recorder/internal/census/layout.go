@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -43,40 +45,62 @@ type layout struct {
 	goid, status, turns uintptr // offsets in a g; turns counts how often the goroutine stopped running, modulo 256
 }
 
-// state is what a g says about its goroutine.
-type state struct {
-	goroutine          uint64
-	lo, hi, sp, pc, bp uintptr
-	status             uint32
-	turns              uint8
+// glance is what tells whether a goroutine has moved: as long as it stands still, its turns and its
+// stack pointer do not change.
+type glance struct {
+	goroutine uint64
+	sp        uintptr
+	status    uint32
+	turns     uint8
 }
 
 // waits reports whether the goroutine does not run, and its stack does not move.
-func (s *state) waits() bool {
+func (s *glance) waits() bool {
 	return s.status == statusWaiting || s.status == statusRunnable || s.status == statusSyscall
+}
+
+// state is what a g says about its goroutine.
+type state struct {
+	glance
+	lo, hi, pc, bp uintptr
+}
+
+// doing is what a goroutine does that waits.
+func (s *glance) doing() Doing {
+	switch s.status {
+	case statusRunnable:
+		return Ready
+	case statusSyscall:
+		return Calls
+	}
+	return Waits
 }
 
 // holds reports whether the goroutine has stood still since, if its state is the same. System calls
 // are not counted.
-func (s *state) holds() bool { return s.status != statusSyscall }
+func (s *glance) holds() bool { return s.status != statusSyscall }
 
 func (s *state) onStack(at uintptr) bool { return s.lo <= at && at+8 <= s.hi }
 
-// state reads the g. The runtime may change it meanwhile; whoever relies on more than one word reads
-// it twice.
+// glance reads the g. The runtime may change it meanwhile; whoever relies on more than one word
+// reads it twice.
 //
 //go:norace
 //go:nocheckptr
-func (l *layout) state(g pointer) (s state) {
+func (l *layout) glance(g pointer) (s glance) {
 	s.status = atomic.LoadUint32((*uint32)(unsafe.Add(g, l.status)))
 	if !s.waits() {
-		return state{status: s.status}
+		return glance{status: s.status}
 	}
 	s.goroutine = atomic.LoadUint64((*uint64)(unsafe.Add(g, l.goid)))
-	s.lo, s.hi = word(g, 0), word(g, offHi)
-	s.sp, s.pc, s.bp = word(g, offSched), word(g, offPC), word(g, offBP)
+	s.sp = word(g, offSched)
 	s.turns = *(*uint8)(unsafe.Add(g, l.turns))
 	return s
+}
+
+// state reads more of the g.
+func (l *layout) state(g pointer) state {
+	return state{l.glance(g), word(g, 0), word(g, offHi), word(g, offPC), word(g, offBP)}
 }
 
 //go:norace
@@ -249,25 +273,50 @@ func (p *probe) parked() []byte {
 // maxData bounds the search: of our variables, in bytes.
 const maxData = 256 << 20
 
-// findList searches the program's variables for the one slice that has all probes.
+const (
+	searches    = 20 // for the list, at most
+	searchPause = 50 * time.Millisecond
+)
+
+// findList searches the program's variables for the one slice that has all probes. While the
+// garbage collector is at work it may have a copy of the slice; so what is found must be found
+// again later.
 func (l *layout) findList(probes []*probe) error {
-	found := 0
-	err := eachData(func(at uintptr, words rt.Memory) {
+	var found []uintptr
+	for try := range searches {
+		again, err := l.lists(probes)
+		if err != nil {
+			return err
+		}
+		if try > 0 {
+			again = slices.DeleteFunc(again, func(at uintptr) bool { return !slices.Contains(found, at) })
+		}
+		if found = again; len(found) == 0 || len(found) == 1 && try > 0 {
+			break
+		}
+		time.Sleep(searchPause)
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("%w: %d", errList, len(found))
+	}
+	l.list = found[0]
+	return nil
+}
+
+// lists are the addresses of slices that have all probes.
+func (l *layout) lists(probes []*probe) (found []uintptr, err error) {
+	err = eachData(func(at uintptr, words rt.Memory) {
 		for i := 0; i+2 < len(words); i++ {
 			array, n, room := words[i], words[i+1], words[i+2]
 			if n < uint64(len(probes)) || n > room || room > 1<<28 || array%8 != 0 || array < 1<<16 || array>>47 != 0 {
 				continue
 			}
 			if hasAll(uintptr(array), int(n), probes) {
-				l.list = at + uintptr(8*i)
-				found++
+				found = append(found, at+uintptr(8*i))
 			}
 		}
 	})
-	if err != nil || found != 1 {
-		return errors.Join(err, fmt.Errorf("%w: %d", errList, found))
-	}
-	return nil
+	return found, err
 }
 
 // hasAll reports whether an array consists of pointers, among them all probes.

@@ -55,6 +55,7 @@ type Keeper struct {
 	heap          heapMeter
 	pages         pageKeeper
 	waits         waitMeter
+	wall          wallMeter
 	sampler       sampler.Sampler
 	tracer        tracer
 	hook          hook
@@ -129,7 +130,19 @@ func (k *Keeper) run() {
 			return
 		default:
 		}
-		k.rec.Nap().Sleep(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.LongestSleep()))
+		k.idle(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.LongestSleep()))
+	}
+}
+
+// idle sleeps that long, except for rounds over goroutines that are due meanwhile, or until
+// somebody wakes the keeper.
+func (k *Keeper) idle(d time.Duration) {
+	for end := rt.Now() + rt.Time(d); ; k.wall.round(k) {
+		left := time.Duration(end - rt.Now())
+		nap := k.wall.next(left)
+		if k.rec.Nap().Sleep(nap) || nap >= left || k.ring.Low() {
+			return
+		}
 	}
 }
 
@@ -141,6 +154,7 @@ func (k *Keeper) finish() {
 	}
 	if k.isMapped() {
 		k.heap.last(k)
+		k.wall.rest()
 	}
 	if k.counterPeriod > 0 {
 		k.counting.last(k)
@@ -231,6 +245,7 @@ func (k *Keeper) runDue(due *schedule) {
 	k.leaveCounter()
 	if k.paused.Load() {
 		k.waits.last = 0 // it is not known what waited meanwhile
+		k.wall.rest()
 		k.counting.rest()
 		k.sampler.Rest(k.isMapped())
 		return
@@ -240,6 +255,7 @@ func (k *Keeper) runDue(due *schedule) {
 		k.rec.NameRoots(k.dict)
 		k.sampleThreads()
 		k.heap.round(k, rt.Now())
+		k.wall.round(k)
 		k.waits.round(k, rt.Now())
 	}
 	k.pages.round(k)

@@ -46,6 +46,7 @@ type Config struct {
 	CounterHz   int                     // 0: no counters
 	HeapEvery   time.Duration           // 0: no heap samples
 	WaitHz      int                     // 0: no waits
+	WallHz      int                     // 0: no rounds over goroutines
 	TraceBehind time.Duration           // how much of the execution trace is kept all the time; 0: nothing
 	Traceable   bool                    // windows of the execution trace may be taken
 	AfterRound  func()                  // the program's hook, nil: none
@@ -89,6 +90,7 @@ func New(c Config) *Keeper {
 	k.counting.open(k, c.CounterHz)
 	k.heap.period = rt.Time(c.HeapEvery)
 	k.waits.hz = c.WaitHz
+	k.wall.hz.Store(int32(c.WallHz))
 	return k
 }
 

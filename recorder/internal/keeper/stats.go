@@ -29,6 +29,7 @@ func (k *Keeper) Describe(add func(what, text string)) {
 	add("counters", k.counting.meter.Describe())
 	add("heap", k.heap.describe())
 	add("waits", k.waits.describe())
+	add("wall", k.wall.describe())
 	add("trace", k.tracer.describe())
 	if k.rec.HasEarly() {
 		add("early", "markers, "+k.sampler.DescribeEarly())

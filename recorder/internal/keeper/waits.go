@@ -49,16 +49,29 @@ type waitSite struct {
 
 // round looks at all goroutines, if it is time.
 func (m *waitMeter) round(k *Keeper, now rt.Time) {
-	if m.hz == 0 || now < m.due {
+	if k.wall.looks() { // it tells the same
+		m.last = 0
+		return
+	}
+	if m.rate(k) == 0 || now < m.due {
 		return
 	}
 	m.look(k, now, runtime.NumGoroutine())
 }
 
+// rate is how many looks there are in a second: as many as allowed where there should be
+// rounds and can't be.
+func (m *waitMeter) rate(k *Keeper) int {
+	if k.wall.now > 0 && k.wall.err != nil {
+		return MaxWaitHz
+	}
+	return m.hz
+}
+
 // look looks at n goroutines unless they are too many. The more there are, the later the
 // next look is due.
 func (m *waitMeter) look(k *Keeper, now rt.Time, n int) {
-	m.due = now + max(rt.Time(time.Second)/rt.Time(m.hz), rt.Time(n)*rt.Time(time.Second)/waitBudget)
+	m.due = now + max(rt.Time(time.Second)/rt.Time(m.rate(k)), rt.Time(n)*rt.Time(time.Second)/waitBudget)
 	if n > maxWaiting {
 		m.last = 0
 		if !m.crowded {
@@ -195,5 +208,9 @@ func (m *waitMeter) describe() string {
 	if m.hz == 0 {
 		return "off"
 	}
-	return fmt.Sprintf("%d Hz, less often where that is more than %d goroutines in a second; not of more than %d", m.hz, waitBudget, maxWaiting)
+	return describeWaits(m.hz)
+}
+
+func describeWaits(hz int) string {
+	return fmt.Sprintf("%d Hz, less often where that is more than %d goroutines in a second; not of more than %d", hz, waitBudget, maxWaiting)
 }

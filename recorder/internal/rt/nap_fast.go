@@ -16,11 +16,12 @@ import (
 // slow a program that does little else by a tenth.
 type Nap struct{ woken uint32 }
 
-// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep.
-func (n *Nap) Sleep(d time.Duration) {
+// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep. It reports
+// whether Wake was called.
+func (n *Nap) Sleep(d time.Duration) (woken bool) {
 	left := unix.NsecToTimespec(int64(d))
 	await(&n.woken, &left)
-	atomic.StoreUint32(&n.woken, 0)
+	return atomic.SwapUint32(&n.woken, 0) != 0
 }
 
 // Wake ends the sleep. It makes at most one system call for each sleep, which does not wait. A pinned goroutine may call

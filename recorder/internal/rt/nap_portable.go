@@ -19,13 +19,16 @@ func (n *Nap) channel() chan struct{} {
 	return *n.note.Load()
 }
 
-// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep.
-func (n *Nap) Sleep(d time.Duration) {
+// Sleep sleeps that long, or until Wake is called, or not at all if Wake was called since the last Sleep. It reports
+// whether Wake was called.
+func (n *Nap) Sleep(d time.Duration) (woken bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-n.channel():
+		return true
 	case <-t.C:
+		return false
 	}
 }
 

@@ -1,0 +1,27 @@
+//go:build !linux || !(amd64 || arm64) || gprof_portable
+
+package census
+
+import (
+	"errors"
+	"time"
+
+	"gprof/recorder/internal/rt"
+)
+
+// Census can't be taken here.
+type Census struct{}
+
+// Open fails.
+func Open(Sink) (*Census, error) { return nil, errors.ErrUnsupported }
+
+// Round does nothing, as all methods.
+func (*Census) Round(*rt.Clock, time.Duration, int) {}
+
+func (*Census) Finish() {}
+
+func (*Census) Forget() {}
+
+func (*Census) Goroutines() int { return 0 }
+
+func (*Census) Tally() Tally { return Tally{} }
