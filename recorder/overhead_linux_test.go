@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,18 +54,32 @@ func TestOverheadParts(t *testing.T) {
 	}
 }
 
+var _ = func() bool {
+	children["held"] = heldChild
+	return true
+}()
+
+// heldChild records until its ring is full, and then until its standard input ends.
+func heldChild() {
+	childRecorder(recorder.Options{Dir: os.Args[1], CounterHz: 100, Limit: heldLimit})
+	for range 2 * heldLimit / markerSize {
+		acked.Mark(1, payload)
+	}
+	fmt.Println("full")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+const heldLimit = 8 << 20
+
 // The counter "recorder memory" is what the system says of our mappings, when the ring is full.
 func TestRecorderMemory(t *testing.T) {
-	const limit = 8 << 20
-	rec := begin(t, recorder.Options{CounterHz: 100, Limit: limit})
+	m := runMember(t, child("held", []string{t.TempDir()}))
+	line(t, m.out)
 	var counted, mapped, resident int64
 	await(t, "the counter is what is mapped", func() bool {
-		for range 10_000 {
-			acked.Mark(1, payload)
-		}
-		mapped, resident = mappedBelow(t, rec.Session())
-		memory := read(t, rec.Dir(), chunks.Unproven, chunks.Stale).counters()["recorder memory"]
-		if memory == nil || len(memory.values) == 0 || mapped < limit*3/4 {
+		mapped, resident = mappedBelow(t, m.cmd.Process.Pid, filepath.Dir(m.dir))
+		memory := read(t, m.dir, chunks.Unproven, chunks.Stale).counters()["recorder memory"]
+		if memory == nil || len(memory.values) == 0 || mapped < heldLimit*3/4 {
 			return false
 		}
 		counted = memory.values[len(memory.values)-1]
@@ -73,18 +88,17 @@ func TestRecorderMemory(t *testing.T) {
 	if resident > mapped || mapped-resident > rawformat.ControlSize { // most slots of the control page are unused
 		t.Errorf("%d bytes are counted, %d mapped, %d resident", counted, mapped, resident)
 	}
-	if counted > limit+rawformat.ControlSize+1<<20 { // sample rings come on top
-		t.Errorf("%d bytes are counted, the limit is %d", counted, limit)
+	if counted > heldLimit+rawformat.ControlSize+1<<20 { // sample rings come on top
+		t.Errorf("%d bytes are counted, the limit is %d", counted, heldLimit)
 	}
 	t.Logf("%d bytes are counted, %d mapped, %d resident", counted, mapped, resident)
-	finish(t, rec)
 }
 
-// mappedBelow is how many bytes of files below a directory this process has mapped, and how many
-// of these are resident, by /proc/self/smaps.
-func mappedBelow(t *testing.T, dir string) (mapped, resident int64) {
+// mappedBelow is how many bytes of files below a directory a process has mapped, and how many
+// of these are resident, by the system's list of its mappings.
+func mappedBelow(t *testing.T, pid int, dir string) (mapped, resident int64) {
 	t.Helper()
-	f, err := os.Open("/proc/self/smaps")
+	f, err := os.Open(fmt.Sprintf("/proc/%d/smaps", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
