@@ -147,9 +147,28 @@ func TestEarly(t *testing.T) {
 		if r.kinds[rawformat.KindTrackStart] != 1 || r.kinds[rawformat.KindTrackEnd] != 1 {
 			t.Errorf("%d tracks begin, %d end", r.kinds[rawformat.KindTrackStart], r.kinds[rawformat.KindTrackEnd])
 		}
+		r.checkEarlyRows(t)
 		begun, _ := strconv.ParseUint(r.meta(rawformat.MetaStartMono), 10, 64)
 		if len(found) > 0 && found[0].at < begun {
 			t.Errorf("the recording begins at %d, its first marker is at %d", begun, found[0].at)
 		}
+	}
+}
+
+// checkEarlyRows checks that markers from before Start stand where their goroutines did.
+func (r *recording) checkEarlyRows(t *testing.T) {
+	t.Helper()
+	if r.meta("self-test.goroutines") != "by their numbers" {
+		return
+	}
+	main, starts := r.of("span")[0].start, map[uint64]bool{}
+	for _, e := range r.of("early") {
+		starts[e.start] = true
+	}
+	if main == 0 || len(starts) != 1 || starts[0] || starts[main] {
+		t.Errorf("the main goroutine began at %d, others at %v, want another address for all of them", main, starts)
+	}
+	if s, many := r.of("stack")[0], r.of("early many")[0]; s.track == 0 || many.track != s.track {
+		t.Errorf("markers of a goroutine on a track are on %d and %d", s.track, many.track)
 	}
 }

@@ -24,6 +24,9 @@ type entry struct {
 	by   uint64 // goroutine of the context
 	what uint64 // scope of a pause
 
+	start uint64 // where the goroutine of the context began
+	track uint64 // of the context
+
 	shift int64 // of a placed marker
 	phase rawformat.Phase
 }
@@ -57,10 +60,11 @@ func read(t *testing.T, dir string, want ...chunks.ProblemClass) *recording {
 	}
 	r.readDict()
 	blocks := p.Blocks(report)
-	var time, by uint64
+	var time uint64
+	var of entry // the context
 	for blocks.Next() {
 		b := blocks.Block()
-		r.add(b.Kind, b.Fields, &time, &by)
+		r.add(b.Kind, b.Fields, &time, &of)
 	}
 	if err := blocks.Err(); err != nil {
 		t.Fatal(err)
@@ -112,7 +116,7 @@ func (r *recording) readDict() {
 	}
 }
 
-func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) {
+func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time *uint64, of *entry) {
 	r.kinds[k]++
 	e := entry{kind: k}
 	for _, f := range rawformat.Kinds[k].Fields {
@@ -143,12 +147,16 @@ func (r *recording) add(k rawformat.Kind, c rawformat.Cursor, time, by *uint64) 
 		case f.Type == rawformat.Sint:
 			c.Sint(f.Name)
 		case f.Name == "goroutine" && (k == rawformat.KindSync || k == rawformat.KindContext):
-			*by = c.Uint(f.Name)
+			of.by, of.start = c.Uint(f.Name), 0
+		case f.Name == "track" && (k == rawformat.KindSync || k == rawformat.KindContext):
+			of.track = c.Uint(f.Name)
+		case f.Name == "start":
+			of.start = c.Uint(f.Name)
 		default:
 			c.Uint(f.Name)
 		}
 	}
-	e.at, e.by = *time, *by
+	e.at, e.by, e.start, e.track = *time, of.by, of.start, of.track
 	r.entries = append(r.entries, e)
 }
 

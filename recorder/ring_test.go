@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -150,21 +151,42 @@ func TestTracks(t *testing.T) {
 		t.Error("two tracks of one name")
 	}
 	same.End()
+	held, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		_, elsewhere := recorder.NewTrack(context.Background(), "worker 2")
+		close(held)
+		<-release
+		elsewhere.End()
+		close(ended)
+	}()
+	<-held
+	for i := range 100 { // no block comes in between, because the track has begun
+		numbered.Mark(0, 1000+i)
+		_, inner := recorder.NewTrack(outer, "worker 2")
+		numbered.Mark(0, 2000+i)
+		inner.End()
+		numbered.Mark(0, 3000+i)
+	}
 	work.End()
+	close(release)
+	<-ended
 	numbered.Mark(0, 5)
 	r := finish(t, rec)
 	want := map[string]string{"numbered 1": "worker 1", "numbered 2": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2",
 		"of the goroutine": "worker 2", "numbered 3": "worker 1", "numbered 4": "", "numbered 5": ""}
+	for i := range 100 {
+		want[fmt.Sprint("numbered ", 1000+i)], want[fmt.Sprint("numbered ", 2000+i)], want[fmt.Sprint("numbered ", 3000+i)] = "worker 1", "worker 2", "worker 1"
+	}
 	if r.meta("self-test.goroutines") != "by their numbers" { // then nobody knows where a goroutine is
-		want["numbered 2"], want["numbered 3"], want["of the goroutine"] = "", "", ""
+		want = map[string]string{"numbered 1": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2", "numbered 2": "", "of the goroutine": ""}
 	}
 	for what, track := range want {
 		if got, ok := r.tracks()[what]; !ok || got != track {
 			t.Errorf("%s is on track %q, want %q", what, got, track)
 		}
 	}
-	if s, e := r.kinds[rawformat.KindTrackStart], r.kinds[rawformat.KindTrackEnd]; s != 2 || e != 2 {
-		t.Errorf("%d starts and %d ends of tracks, want 2 each", s, e)
+	if s, e := r.kinds[rawformat.KindTrackStart], r.kinds[rawformat.KindTrackEnd]; s != 3 || e != 3 {
+		t.Errorf("%d starts and %d ends of tracks, want 3 each", s, e)
 	}
 }
 
@@ -203,7 +225,7 @@ func (r *recording) tracks() map[string]string {
 			c.Sint("time")
 			for _, a := range c.Args(nil, "args") {
 				if a.Wire != rawformat.WireText && (key == "numbered" || key == "two") && a.Num > 0 {
-					key = key[:min(len(key), 8)] + " " + string('0'+byte(a.Num))
+					key = fmt.Sprint(key[:min(len(key), 8)], " ", a.Num)
 				}
 			}
 			found[key] = names[track]

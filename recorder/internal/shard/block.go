@@ -117,7 +117,7 @@ func (r *Recording) Log(level rawformat.LogLevel, text string) {
 //go:noinline
 func (r *Recording) Interval(h Handle, begin, end rt.Tick, values ...Typed) {
 	h.Track = registry.Process
-	r.markN(h, rawformat.KindInterval, end, begin, values, nil)
+	r.markN(h, rawformat.KindInterval, end, begin, values)
 }
 
 // ProcessInstant writes an instant of the process, of no goroutine.

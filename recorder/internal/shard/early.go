@@ -8,6 +8,7 @@ import (
 
 	"gprof/chunks/ring"
 	"gprof/rawformat"
+	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
 )
 
@@ -183,11 +184,15 @@ func callsOf(pcs []uint64) []uintptr {
 func (r *Recording) rewrite(h *earlyShard, k rawformat.Kind, before, behind []byte) {
 	s := r.awaitShardOrLose()
 	size := uint32(len(before) + len(behind) + markerRoom + 2*10*len(h.raw))
-	if s == nil || !r.prepareWithStack(s, size, context{goroutine: h.of, row: &h.row}, h.time, h.raw) {
+	if s == nil {
+		return
+	}
+	s.goroutine, s.told = forgotten, h.row
+	if !r.prepareWithStack(s, size, context{goroutine: h.of, track: registry.ProcessID}, h.time, h.raw) {
 		return
 	}
 	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))
-	s.goroutine = forgotten // its row may be another one by now
+	s.goroutine, s.told = forgotten, row{} // its row may be another one by now
 	leave(s)
 }
 

@@ -28,7 +28,7 @@ type marker struct {
 //go:noinline
 func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.mark(h, kind, r.clock.Now(), 0, a, b, more, nil)
+		r.mark(h, kind, r.clock.Now(), 0, a, b, more)
 	}
 }
 
@@ -37,23 +37,19 @@ func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
 //go:noinline
 func (h Handle) Since(begin rt.Time, a, b Arg, more *[2]Arg) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.mark(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), a, b, more, nil)
+		r.mark(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
 	}
 }
 
-// mark writes a marker by the long way. begin is the beginning of an interval, else 0; at is
-// nil unless the marker is placed.
+// mark writes a marker by the long way. begin is the beginning of an interval, else 0.
 //
 //go:noinline
-func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b Arg, more *[2]Arg, at *place) {
+func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b Arg, more *[2]Arg) {
 	if !r.has(h) {
 		return
 	}
 	var m marker
 	m.d, m.kind, m.now, m.begin = h.Event, kind, now, begin
-	if at != nil {
-		m.at = *at
-	}
 	m.args[0].set(&a)
 	m.args[1].set(&b)
 	if more != nil {
@@ -71,15 +67,12 @@ func (r *Recording) mark(h Handle, kind rawformat.Kind, now, begin rt.Tick, a, b
 // markN is mark for an event with any number of fields.
 //
 //go:noinline
-func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, values []Typed, at *place) {
+func (r *Recording) markN(h Handle, kind rawformat.Kind, now, begin rt.Tick, values []Typed) {
 	if !r.has(h) {
 		return
 	}
 	var m marker
 	m.d, m.kind, m.now, m.begin, m.many = h.Event, kind, now, begin, true
-	if at != nil {
-		m.at = *at
-	}
 	m.values = values[:min(len(values), len(h.Event.Wires))]
 	m.of = r.contextOf(h)
 	if h.Event.Stack && r.wantsStacks {

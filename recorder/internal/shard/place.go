@@ -15,39 +15,48 @@ type place struct {
 // process, so that no conversion between clocks overflows: some four years.
 const farthest = rt.Time(1 << 57)
 
-// place converts times. A time that is too far away and an end before its start can't be
-// recorded; such a marker is counted.
-func (r *Recording) place(phase rawformat.Phase, begin, end rt.Time) (at place, ok bool) {
-	if min(begin, end) < -farthest || max(begin, end) > farthest || end < begin {
-		r.Lose(rawformat.LostTime, 1, 0)
-		return at, false
-	}
-	at = place{phase: phase, begin: r.clock.At(begin)}
-	at.end = at.begin
-	if end != begin {
-		at.end = r.clock.At(end)
-	}
-	return at, true
-}
-
 // Place records a marker that was from begin to end.
 //
 //go:noinline
 func (h Handle) Place(phase rawformat.Phase, begin, end rt.Time, a, b Arg, more *[2]Arg) {
-	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		if at, ok := r.place(phase, begin, end); ok {
-			r.mark(h, rawformat.KindPlaced, r.clock.Now(), 0, a, b, more, &at)
-		}
+	m := marker{args: [4]Arg{a, b}}
+	if more != nil {
+		m.args[2], m.args[3] = more[0], more[1]
 	}
+	h.place(phase, begin, end, &m)
 }
 
 // PlaceN is Place for an event with any number of fields.
 //
 //go:noinline
 func (h Handle) PlaceN(phase rawformat.Phase, begin, end rt.Time, values []Typed) {
-	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		if at, ok := r.place(phase, begin, end); ok {
-			r.markN(h, rawformat.KindPlaced, r.clock.Now(), 0, values, &at)
-		}
+	if h.Event != nil {
+		h.place(phase, begin, end, &marker{many: true, values: values[:min(len(values), len(h.Event.Wires))]})
 	}
+}
+
+// place writes a marker by the long way. A time that is too far away and an end before its
+// start can't be recorded; such a marker is counted.
+//
+//go:noinline
+func (h Handle) place(phase rawformat.Phase, begin, end rt.Time, m *marker) {
+	r := Current.Load()
+	if r == nil || h.Track.IsUnwanted() || !r.has(h) {
+		return
+	}
+	if min(begin, end) < -farthest || max(begin, end) > farthest || end < begin {
+		r.Lose(rawformat.LostTime, 1, 0)
+		return
+	}
+	m.at = place{phase: phase, begin: r.clock.At(begin)}
+	m.at.end = m.at.begin
+	if end != begin {
+		m.at.end = r.clock.At(end)
+	}
+	m.d, m.kind, m.now, m.of = h.Event, rawformat.KindPlaced, r.clock.Now(), r.contextOf(h)
+	if h.Event.Stack && r.wantsStacks {
+		r.markStack(m)
+		return
+	}
+	r.write(m, nil)
 }

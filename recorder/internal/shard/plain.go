@@ -26,7 +26,7 @@ func emitSlow(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 		return
 	}
 	if d.PlainSeq > r.defined.Load() || r.faultErr != nil {
-		r.mark(h, kind, r.clock.Now(), 0, argAt(d.First, a), argAt(d.Second, b), nil, nil)
+		r.mark(h, kind, r.clock.Now(), 0, argAt(d.First, a), argAt(d.Second, b), nil)
 		return
 	}
 	if now == 0 {

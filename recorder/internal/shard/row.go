@@ -16,19 +16,18 @@ type row struct {
 	start uint64 // address of that function; 0: unknown, or of no concern
 }
 
-// Goroutines of a shard that must state its context anew; none has these numbers. What left
-// was about is not recorded.
+// These are numbers of no goroutine. A shard with one of the first two must state its context
+// anew; what left was about is not recorded.
 const (
 	left      = ^uint64(1)
 	forgotten = ^uint64(0)
+	anyone    = ^uint64(2)
 )
 
 // rowOf finds the row of a context, whose goroutine is the calling one, if any. Not wanted:
 // that goroutine is on a track that is not recorded.
 func (r *Recording) rowOf(of context) (at row, wanted bool) {
 	switch {
-	case of.row != nil:
-		return *of.row, true
 	case of.track == registry.ProcessID:
 		return row{}, true
 	case of.goroutine == 0:

@@ -36,6 +36,7 @@ type shard struct {
 	generation uint16 // of the dictionary that the chunk names
 
 	row   row
+	told  row    // of the next context, if it is known already
 	start uint64 // as the last began block says; 0: there is none since the context block
 
 	chunkStart atomic.Uint64 // range start of chunk, 0 if there is none; the keeper reads it
@@ -74,11 +75,10 @@ type context struct {
 	goroutine uint64 // 0: unknown
 	track     uint32 // at which the marker is aimed; 0: at none, so it stands where its goroutine does
 	labels    uint32 // id of the set, 0: none
-	row       *row   // if it is known already
 }
 
 // anyContext is for blocks that state all themselves.
-var anyContext = context{goroutine: forgotten}
+var anyContext = context{goroutine: anyone}
 
 // shardPatience is how long the recorder's own goroutines wait for a shard. Its holder
 // writes only one block, but may have lost its thread.
@@ -104,11 +104,13 @@ func (r *Recording) prepare(s *shard, size uint32, of context, now rt.Tick) bool
 	if s.offset()+size+maxContext+overshoot > uint32(len(s.payload)) && !r.refill(s) {
 		return false
 	}
-	if of.goroutine == forgotten {
-		of = s.unlabelled()
-	}
-	if s.current() != of && !r.restate(s, of) {
-		return false
+	if s.current() != of {
+		if of.goroutine == anyone {
+			of = s.unlabelled()
+		}
+		if !r.restate(s, of) {
+			return false
+		}
 	}
 	for !s.samePage() {
 		// A sync block that begins late in a page may end in the next one.
@@ -147,6 +149,7 @@ func (r *Recording) exchange(s *shard) bool {
 		r.nap.Wake()
 	}
 	if c == nil {
+		s.told = row{}
 		if !r.starving.Swap(true) {
 			r.nap.Wake()
 		}
@@ -177,7 +180,7 @@ func (r *Recording) retire(s *shard) {
 
 func (s *shard) offset() uint32 { return uint32(s.word) }
 
-func (s *shard) current() context { return context{s.goroutine, s.track, s.labels, nil} }
+func (s *shard) current() context { return context{s.goroutine, s.track, s.labels} }
 
 // unlabelled is the current context without labels.
 func (s *shard) unlabelled() context {
@@ -203,8 +206,11 @@ func (s *shard) sync(now rt.Tick) {
 // restate writes the context, except in a new page, whose sync block states it. False: its
 // markers are not recorded.
 func (r *Recording) restate(s *shard, of context) bool {
-	if s.goroutine != of.goroutine || s.track != of.track || of.row != nil {
-		at, wanted := r.rowOf(of)
+	if s.goroutine != of.goroutine || s.track != of.track {
+		at, wanted := s.told, true
+		if at == (row{}) {
+			at, wanted = r.rowOf(of)
+		}
 		if !wanted {
 			s.goroutine = left
 			return false

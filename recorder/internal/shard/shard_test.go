@@ -338,7 +338,7 @@ func TestLateEarlyMarkers(t *testing.T) {
 	e := early.Load()
 	made := 0
 	late := func() {
-		e.mark(probe, rawformat.KindInstant, e.clock.Now(), 0, Pack(made), Arg{}, nil, nil)
+		e.mark(probe, rawformat.KindInstant, e.clock.Now(), 0, Pack(made), Arg{}, nil)
 		made++
 	}
 	late() // this one is in time

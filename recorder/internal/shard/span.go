@@ -46,7 +46,7 @@ func (r *Recording) end(s *Span) {
 		return
 	}
 	more := [2]Arg{s.args[2], s.args[3]}
-	now.mark(s.h, rawformat.KindInterval, now.clock.Now(), s.begin, s.args[0], s.args[1], &more, nil)
+	now.mark(s.h, rawformat.KindInterval, now.clock.Now(), s.begin, s.args[0], s.args[1], &more)
 }
 
 // SpanN is a span of an event with any number of fields.
@@ -80,7 +80,7 @@ func (s SpanN) End() {
 //go:noinline
 func (h Handle) endN(instance uint64, begin rt.Tick, values []Typed) {
 	if r := Current.Load(); r != nil && r.instance == instance {
-		r.markN(h, rawformat.KindInterval, r.clock.Now(), begin, values, nil)
+		r.markN(h, rawformat.KindInterval, r.clock.Now(), begin, values)
 	}
 }
 
@@ -89,7 +89,7 @@ func (h Handle) endN(instance uint64, begin rt.Tick, values []Typed) {
 //go:noinline
 func (h Handle) RecordN(kind rawformat.Kind, values []Typed) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.markN(h, kind, r.clock.Now(), 0, values, nil)
+		r.markN(h, kind, r.clock.Now(), 0, values)
 	}
 }
 
@@ -98,6 +98,6 @@ func (h Handle) RecordN(kind rawformat.Kind, values []Typed) {
 //go:noinline
 func (h Handle) SinceN(begin rt.Time, values []Typed) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.markN(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), values, nil)
+		r.markN(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), values)
 	}
 }
