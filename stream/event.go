@@ -32,7 +32,7 @@ const (
 	Measurements             // of a measure, the Counter, at a stack: Value is in its unit, and may be below 0 in a difference; Number is 0
 	Markers                  // an event of the program, with arguments
 	Delays                   // how long work had waited: Value is ns
-	Allocations              // of the heap: Value is bytes, below 0 if they were freed, Number is objects; PhaseStart: before the recording
+	Allocations              // of the heap: Value is bytes, below 0 if they were freed, Number is objects, 0 of a single operation; PhaseStart: before the recording
 	Counts                   // a counter's absolute value
 	Pauses                   // recording stopped (PhaseStart) or went on (PhaseEnd); Value is a pause reason
 	Overheads                // the recorder's own cost: Args are OverheadFields
