@@ -14,8 +14,9 @@
 // dropped if the options of Start ask for none. Where there is no sampler by signals
 // there are markers only; gprof-convert info says which.
 //
-// The import makes the start of a program a few milliseconds longer. One that never
-// starts a recorder loses that memory; GPROF=off spares all of it.
+// The import makes the start of a program a few milliseconds longer, and there is a
+// goroutine until Start, for a minute at most. A program that never starts a recorder
+// loses that memory; GPROF=off spares all of it.
 package early
 
 import "gprof/recorder"
