@@ -12,6 +12,7 @@ const (
 	maxCalls  = 64
 	firstRead = 2048     // bytes; most stacks of goroutines that wait are shorter
 	maxRead   = 32 << 10 // bytes
+	belowTop  = 8        // on arm64 the innermost frame pointer is that far below the stack pointer
 )
 
 var errStack = errors.New("the stack makes no sense")
@@ -34,10 +35,14 @@ func (r *stackReader) read(s *state) ([]uintptr, error) {
 		r.calls[0]++
 		return r.calls[:1], nil
 	}
-	size := min(s.hi-s.sp, firstRead)
-	calls, whole := r.walk(s, size)
-	if !whole && size < s.hi-s.sp && len(calls) < maxCalls {
-		calls, whole = r.walk(s, min(s.hi-s.sp, maxRead))
+	top := s.sp
+	if s.sp-s.bp == belowTop && s.onStack(s.bp) {
+		top = s.bp
+	}
+	size := min(s.hi-top, firstRead)
+	calls, whole := r.walk(s, top, size)
+	if !whole && size < s.hi-top {
+		calls, whole = r.walk(s, top, min(s.hi-top, maxRead))
 	}
 	if len(calls) == 1 && !whole {
 		return nil, errStack
@@ -47,25 +52,25 @@ func (r *stackReader) read(s *state) ([]uintptr, error) {
 
 // walk copies so many bytes from the top of the stack and follows the frame pointers in the copy.
 // Whole: they led to the root, or as far as asked for.
-func (r *stackReader) walk(s *state, size uintptr) (calls []uintptr, whole bool) {
+func (r *stackReader) walk(s *state, top, size uintptr) (calls []uintptr, whole bool) {
 	words := rt.Memory(r.words[:size/8])
-	if words.Read(s.sp) != nil {
+	if words.Read(top) != nil {
 		return r.calls[:1], false
 	}
-	least, n := s.sp, 1
+	least, n := top, 1
 	for bp := s.bp; n < maxCalls; n++ {
 		if bp == 0 {
 			return r.calls[:n], true
 		}
-		if bp < least || bp%8 != 0 || !s.onStack(bp+8) || bp+16 > s.sp+size {
+		if bp < least || bp%8 != 0 || !s.onStack(bp+8) || bp+16 > top+size {
 			return r.calls[:n], false
 		}
-		pc := uintptr(words[(bp+8-s.sp)/8])
+		pc := uintptr(words[(bp+8-top)/8])
 		if !r.isCode(pc) {
 			return r.calls[:n], false
 		}
 		r.calls[n] = pc
-		least, bp = bp+16, uintptr(words[(bp-s.sp)/8])
+		least, bp = bp+16, uintptr(words[(bp-top)/8])
 	}
 	return r.calls[:n], true
 }

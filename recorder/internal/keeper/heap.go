@@ -216,7 +216,7 @@ func (h *heapMeter) state(r *Keeper, n int) {
 		}
 		n--
 		if s.row.stack == 0 {
-			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack())))
+			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack(), maxPublic)))
 		}
 		if !r.writeSite(s, k.size) {
 			return // try again next time; the keeper has other work

@@ -59,10 +59,10 @@ func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {
 // of goroutines.
 const maxPublic = 32
 
-// locateRecord resolves a stack of the runtime's records of the heap and of goroutines.
-func (k *Keeper) locateRecord(calls []uintptr) []dict.Frame {
+// locateRecord resolves a stack, which is cut if it has that many calls or more and no root.
+func (k *Keeper) locateRecord(calls []uintptr, most int) []dict.Frame {
 	leafFirst := dict.Locate(calls)
-	if rt.IsCut(calls, maxPublic) {
+	if rt.IsCut(calls, most) {
 		k.rec.Lose(rawformat.LostDeep, 1, 0)
 		leafFirst = append(leafFirst, dict.Truncated)
 	}

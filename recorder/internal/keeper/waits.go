@@ -128,7 +128,7 @@ func (m *waitMeter) count(k *Keeper) {
 
 // waitSite finds out what goroutines with that stack do.
 func (k *Keeper) waitSite(stack []uintptr) *waitSite {
-	leafFirst := k.locateRecord(stack)
+	leafFirst := k.locateRecord(stack, maxPublic)
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
 		s.row = k.rowOf(withoutRuntime(leafFirst))

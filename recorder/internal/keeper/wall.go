@@ -112,7 +112,7 @@ func (m *wallMeter) await(k *Keeper) {
 
 // rest writes what is due, and what the rounds saw, before a pause or the end.
 func (m *wallMeter) rest() {
-	if !m.looks() {
+	if !m.looks() || m.due == 0 {
 		return
 	}
 	m.census.Finish()
@@ -213,7 +213,7 @@ func (k *Keeper) resolveWall(s *wallSite) {
 	if len(calls) == 0 { // it has not run yet, and begins in a wrapper of the compiler
 		calls = s.calls
 	}
-	leafFirst := k.locateRecord(calls)
+	leafFirst := k.locateRecord(calls, 2) // one that has not run yet has a single call
 	if isOfRuntime(leafFirst) {
 		s.reason = ofRuntime
 		return

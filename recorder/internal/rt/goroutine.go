@@ -121,15 +121,7 @@ func (m Memory) Bytes() []byte {
 // can't be read.
 func ReadMemory(at uintptr, bytes int) Memory {
 	w := make(Memory, bytes/8)
-	if w.Read(at) == nil {
-		return w
-	}
-	mem, err := os.Open("/proc/self/mem") // containers may forbid the call
-	if err != nil {
-		return nil
-	}
-	defer mem.Close()
-	if _, err := mem.ReadAt(w.Bytes(), int64(at)); err != nil {
+	if w.Read(at) != nil {
 		return nil
 	}
 	return w
@@ -141,10 +133,18 @@ func (m Memory) Read(at uintptr) error {
 	local := [...]unix.Iovec{{Base: (*byte)(unsafe.Pointer(&m[0]))}}
 	local[0].SetLen(bytes)
 	n, err := unix.ProcessVMReadv(ownPid, local[:], []unix.RemoteIovec{{Base: at, Len: bytes}}, 0)
-	if err == nil && n < bytes {
-		return unix.EFAULT
+	if err == nil && n == bytes {
+		return nil
 	}
+	file, err := ownMemory() // containers may forbid the call
+	if err != nil {
+		return err
+	}
+	_, err = file.ReadAt(m.Bytes(), int64(at))
 	return err
 }
+
+// ownMemory is opened when it is first needed, and stays open.
+var ownMemory = sync.OnceValues(func() (*os.File, error) { return os.Open("/proc/self/mem") })
 
 var ownPid = unix.Getpid()
