@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// batch is how many goroutines are looked at between two readings of the clock.
+	// batch is how many goroutines that stand still are looked at between two readings of the clock.
 	batch = 32
 
 	// maxRounds is how many rounds a look may stand for. With more, the goroutine's place
@@ -69,18 +69,15 @@ func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
 		c.seen = append(c.seen, slices.Repeat([]seen{{stack: noStack}}, n-len(c.seen))...)
 	}
 	at := clock.Now()
-	for left := len(all); left > 0; {
+	for n := 1; n <= len(all); n++ {
 		if c.cursor >= len(all) {
 			c.cursor = 0
 		}
-		n := min(batch, left, len(all)-c.cursor)
-		for i := c.cursor; i < c.cursor+n; i++ {
-			c.look(all[i], i, at)
-		}
-		c.cursor += n
-		if left -= n; left > 0 && rt.Now()-begun > rt.Time(most) {
+		moved := c.look(all[c.cursor], c.cursor, at)
+		c.cursor++
+		if (moved || n%batch == 0) && n < len(all) && rt.Now()-begun > rt.Time(most) {
 			c.tally.Cut++
-			c.tally.Left += left
+			c.tally.Left += len(all) - n
 			break
 		}
 	}
@@ -88,23 +85,23 @@ func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
 }
 
 // look looks at the goroutine at a place of the runtime's list. The look stands for the
-// rounds since the last one at that place.
-func (c *Census) look(g pointer, place int, at rt.Tick) {
+// rounds since the last one at that place. Moved: the goroutine has not stood still since then.
+func (c *Census) look(g pointer, place int, at rt.Tick) (moved bool) {
 	s, now := &c.seen[place], c.layout.glance(g)
 	c.tally.Looks++
 	if now.status&statusScan != 0 {
-		return
+		return false
 	}
 	rounds := c.round - s.round
 	if s.round == 0 || rounds > maxRounds {
 		rounds = 1
 	}
 	s.round = c.round
-	if now != s.glance || !now.holds() {
+	if moved = now != s.glance || !now.holds(); moved {
 		c.change(s, g, now)
 	}
 	if s.stack == noStack {
-		return
+		return moved
 	}
 	c.tally.Waiting++
 	s.rounds += rounds
@@ -112,6 +109,7 @@ func (c *Census) look(g pointer, place int, at rt.Tick) {
 	if (int(c.round)+place)%c.spread < int(rounds) {
 		c.finish(s)
 	}
+	return moved
 }
 
 // change notes that a goroutine is in another state than at the last look.

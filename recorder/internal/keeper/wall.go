@@ -163,7 +163,7 @@ func (m *wallMeter) tell() {
 		return
 	}
 	elapsed := float64(rt.Now() - m.since)
-	m.k.rec.Log(rawformat.LogInfo, fmt.Sprintf("wall: %d rounds of %d planned, %d of %d looks at goroutines (%.1f %%), %d of them thrown away, %d stacks read, %.2f %% of a processor",
+	m.k.rec.Log(rawformat.LogInfo, fmt.Sprintf("wall: %d rounds of %d planned, %d of %d looks at goroutines (%.1f %%), %d of them thrown away, %d stacks read, in %.2f %% of the time",
 		t.Rounds, int(elapsed/float64(m.period())), t.Looks, all, 100*float64(t.Looks)/float64(all), t.Thrown, t.Stacks, 100*float64(m.spent)/elapsed))
 	m.spent, m.since = 0, rt.Now()
 }
