@@ -2,7 +2,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check soak crash bench fuzz tools
+.PHONY: help build demo test check soak crash mutants bench fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
@@ -44,12 +44,15 @@ soak: tools ## for a release, some hours: full sizes, a thousand kills, every fu
 	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; failed=0; for part in recording reading around; do \
 		go run .ci/tally.go ".ci/suite $$part" || failed=1; \
 	done; exit $$failed
-	@$(MAKE) --no-print-directory crash fuzz
+	@$(MAKE) --no-print-directory crash mutants fuzz
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go -C fixtures build -o ../bin/crash ./crash
 	bin/crash -kills $(KILLS)
 	TEST_STACKS=2000000 go -C recorder test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./internal/keeper
+
+mutants: tools ## break each rule of docs/gecko.md, and see which test finds it
+	go -C fixtures run ./mutants
 
 bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench tool benchstat`); what each output costs; recording beside its peers
 	for module in $$(.ci/modules); do go -C $$module test -run '^$$' -bench . -benchmem -count $(COUNT) ./...; done
