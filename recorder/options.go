@@ -113,10 +113,10 @@ type Options struct {
 	// Tracks says which tracks are recorded, by patterns for their names (see [NewTrack])
 	// in which a star stands for any text. A pattern that begins with a minus excludes
 	// tracks: "worker *", "-worker 3". The last pattern that matches a name decides. If
-	// none matches, the track is recorded only if all patterns exclude. A marker on a track
-	// that is not recorded costs as much as one without a recorder; CPU samples of
-	// goroutines there are not recorded. Data on no track is always recorded, and so are
-	// markers before Start.
+	// none matches, the track is recorded only if all patterns exclude. A marker aimed at a
+	// track that is not recorded costs as much as one without a recorder; CPU samples of
+	// goroutines there, and their markers that are not aimed, are not recorded. Data on no
+	// track is always recorded, and so are markers before Start.
 	Tracks []string
 
 	// TraceBehind is how much of Go's execution trace is kept in memory all the time, at

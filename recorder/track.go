@@ -42,8 +42,9 @@ type Work struct {
 
 // NewTrack puts the calling goroutine on the track of that name, until End. Goroutines that
 // it starts are not on the track, unless they call NewTrack with the same name themselves.
-// If a process has too many track names, the events of further tracks belong to the
-// process, which is counted.
+// Its CPU samples and its markers that are not aimed elsewhere are there; of markers, those
+// of some thousand goroutines at a time. If a process has too many track names, which is
+// counted, markers of further tracks stand where their goroutines would without any.
 //
 // The returned context and the goroutine get a pprof label, gprof.track, which the
 // program's own profiles show. Goroutines inherit labels, and [CPUPprof] knows nothing but
