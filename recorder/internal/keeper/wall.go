@@ -24,7 +24,7 @@ const (
 
 	// wallRows is how many rows of goroutines that stand still are written in a second; with
 	// more goroutines a row stands for more rounds.
-	wallRows = 1000
+	wallRows = 5000
 
 	maxWallSites = 4096
 
