@@ -144,6 +144,10 @@ func TestEnumerationsAgree(t *testing.T) {
 		{"ipc", uint64(rawformat.ShowIPC), uint64(stream.ShowIPC)},
 		{"fileio", uint64(rawformat.ShowFileIO), uint64(stream.ShowFileIO)},
 		{"stack", uint64(rawformat.ShowStack), uint64(stream.ShowStack)},
+		{"instant", uint64(rawformat.PhaseInstant), uint64(stream.Instant)},
+		{"interval", uint64(rawformat.PhaseInterval), uint64(stream.Interval)},
+		{"start", uint64(rawformat.PhaseStart), uint64(stream.PhaseStart)},
+		{"end", uint64(rawformat.PhaseEnd), uint64(stream.PhaseEnd)},
 		{"paused", uint64(rawformat.PauseAll), stream.PausedAll},
 		{"paused sampling", uint64(rawformat.PauseSampling), stream.PausedSampling},
 		{"log error", uint64(rawformat.LogError), stream.LogError},
@@ -169,6 +173,24 @@ func TestHandlersAreComplete(t *testing.T) {
 		}
 		if (handlers[k] != nil || d.take != nil) && layouts[k] == irregular {
 			t.Errorf("%s: fields are not integers and a tail", spec.Name)
+		}
+	}
+}
+
+// A program may tell of times before the machine was started, when the counter was 0.
+func TestBeforeTheStart(t *testing.T) {
+	ticks := ticks{{TSC: 1000, Monotonic: 600}, {TSC: 3000, Monotonic: 1600}}
+	w := worker{monoTSC: true, job: job{process: &process{Input: Input{Clock: Fixed(10_000)}, ticks: ticks}}}
+	for tick, want := range map[int64]stream.Time{1000: 10_600, 0: 10_100, -100: 10_050, -1000: 9600, -1 << 40: 10_100 - 1<<39} {
+		if at := w.signedMoment(tick); at != want {
+			t.Errorf("tick %d is at %d, want %d", tick, at, want)
+		}
+	}
+	w.monoTSC = false
+	w.job.process.Clock = Piecewise([]Piece{{From: 0, Offset: 5}, {From: 100, Offset: 7}})
+	for tick, want := range map[int64]stream.Time{-100: -95, 50: 55, 200: 207} {
+		if at := w.signedMoment(tick); at != want {
+			t.Errorf("%d ns are at %d, want %d", tick, at, want)
 		}
 	}
 }
