@@ -24,6 +24,9 @@ func TestRingReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if start, end := r.RangeStart(), r.RangeEnd(); start != 1 || end != 1 {
+		t.Errorf("range of a new ring %d to %d, want 1 to 1: 0 is no index", start, end)
+	}
 	writers := []*writer{{Ring: r, ID: 1}, {Ring: r, ID: 2}}
 	text := string(bytes.Repeat([]byte("x"), 90))
 	for i := range 12000 {
@@ -186,6 +189,13 @@ func TestRingHeader(t *testing.T) {
 	want.State, want.Close, want.Commit = rawformat.StateDone, rawformat.Anchor{TSC: 4, Monotonic: 2, Realtime: 6}, commit
 	if err != nil || !sealed || h != want {
 		t.Errorf("closed: %+v, %v, %v\nwant %+v", h, sealed, err, want)
+	}
+	for use := range uint64(3) {
+		again := mustGet(t, r, 7)
+		if again.Epoch() != use+2 {
+			t.Errorf("epoch %d, want %d: each use has its own", again.Epoch(), use+2)
+		}
+		r.Release(again)
 	}
 }
 

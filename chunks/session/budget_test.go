@@ -103,7 +103,7 @@ func TestBudget(t *testing.T) {
 			[]party{{kind: crashed, held: 60, oldest: []int64{1, 2, 3}, ended: 9, guarded: 30}, {kind: live, held: 70, oldest: []int64{20, 21}}}, "0<=3", 100},
 		{"of a crash loop the first and the newest", 100, 0, nobody,
 			[]party{{kind: crashed, held: 25, oldest: []int64{1}, ended: 2, guarded: 25}, {kind: crashed, held: 25, oldest: []int64{3, 4}, ended: 5, guarded: 25},
-				{kind: crashed, held: 25, oldest: []int64{6}, ended: 7, guarded: 25}, {kind: live, held: 45, oldest: []int64{20}}}, "1<=4", 100},
+				{kind: crashed, held: 25, oldest: []int64{6}, ended: 7, guarded: 25}, {kind: live, held: 55, oldest: []int64{20}}}, "1<=4 3<=20", 100},
 		{"an earlier loop is no part of it", 100, 0, nobody,
 			[]party{{kind: crashed, held: 25, oldest: []int64{1}, ended: 2, guarded: 25}, {kind: crashed, held: 25, oldest: []int64{3, 4}, ended: int64(2 * time.Hour), guarded: 25},
 				{kind: live, held: 60, oldest: []int64{20}}}, "0<=1", 100},
