@@ -230,8 +230,10 @@ func TestCrashLoop(t *testing.T) {
 	var crashed []*member
 	for range 10 {
 		m := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
-		m.do("mark 9999") // some 640 KB
-		m.do("insist")
+		for range 10 { // some 640 KB in all, as fast as the ring has room for it
+			m.do("mark 999")
+			m.do("insist")
+		}
 		m.kill()
 		crashed = append(crashed, m)
 		// Definitions and rings of threads may exceed the limit until the keeper's next

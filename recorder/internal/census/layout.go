@@ -138,8 +138,21 @@ var (
 	errList      = errors.New("the list of goroutines is not found")
 )
 
+// finds is how often everything is searched for: on a busy machine the probes may stop running
+// when they need not, which looks like another layout.
+const finds = 5
+
 // find searches for everything.
-func (l *layout) find() error {
+func (l *layout) find() (err error) {
+	for range finds {
+		if err = l.findOnce(); !errors.Is(err, errParked) && !errors.Is(err, errStatus) && !errors.Is(err, errTurns) {
+			break
+		}
+	}
+	return err
+}
+
+func (l *layout) findOnce() error {
 	if l.goid = rt.FindGoroutine(); l.goid == 0 {
 		return errGoroutine
 	}
