@@ -32,6 +32,7 @@ func TestProgressLogger(t *testing.T) {
 	part.Done()
 	at(t, g, Percent(60), "part done")
 	part.Set(0, "too late")
+	at(t, g, Percent(60), "part done")
 	part.Done()
 	at(t, g, Percent(60), "part done") // a logger that is done sets nothing
 

@@ -102,6 +102,16 @@ func TestError(t *testing.T) {
 			}
 		}
 	}
+	out, err := New(&failingWriter{t, 0}, Options{Gzip: true}) // the header fails
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = out.Write([]byte("text"))
+	for call, err := range map[string]error{"Write": err, "Wait": out.Wait(), "Close": out.Close()} {
+		if !errors.Is(err, errFull) {
+			t.Errorf("after the error %s returns %v", call, err)
+		}
+	}
 	if _, err := New(io.Discard, Options{Level: 10}); err == nil {
 		t.Error("level 10 is taken")
 	}
