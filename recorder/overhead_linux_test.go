@@ -85,7 +85,8 @@ func TestRecorderMemory(t *testing.T) {
 		counted = memory.values[len(memory.values)-1]
 		return counted == mapped
 	})
-	if resident > mapped || mapped-resident > rawformat.ControlSize { // most slots of the control page are unused
+	// The system may take pages away that were not used for a while, so fewer may be resident.
+	if resident > mapped || resident == 0 {
 		t.Errorf("%d bytes are counted, %d mapped, %d resident", counted, mapped, resident)
 	}
 	if counted > heldLimit+rawformat.ControlSize+1<<20 { // sample rings come on top
