@@ -43,17 +43,27 @@ type seen struct {
 	stack  int32 // the sink's number for it
 }
 
+// tries is how often Open tries: on a busy machine, goroutines may stop when they need not, which
+// looks like another layout.
+const tries = 3
+
 // Open finds out how goroutines can be looked at here. The error says why they can't.
-func Open(sink Sink) (*Census, error) {
+func Open(sink Sink) (c *Census, err error) {
+	for range tries {
+		if c, err = open(sink); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+func open(sink Sink) (*Census, error) {
 	c := &Census{sink: sink, spread: 1}
 	if err := c.layout.find(); err != nil {
 		return nil, err
 	}
 	c.stack.text, c.stack.etext = textRange()
-	if err := c.test(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, c.test()
 }
 
 // Round looks at goroutines until all were looked at, or until it has taken as long as it
