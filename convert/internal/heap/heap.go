@@ -4,9 +4,10 @@
 // A viewer cancels an allocation, all of it, where memory with its address is freed. Go tells no
 // addresses, but says how many objects of a site were allocated and freed up to a reading. So each
 // site gets a made-up heap: what is allocated there lies behind what is in use, and what lies last
-// is freed first. Rows are cut so that each piece is allocated and freed as a whole. What a range
-// of time retains is then what the sites grew by in it, as the difference of two heap profiles
-// would say.
+// is freed first. Rows are cut so that each piece is allocated and freed as a whole. A whole
+// recording then retains what is in use at its end, and a part of one what each site grew by since
+// the least that it had in that time: what was allocated before and is freed in the part cancels
+// nothing.
 //
 // Made-up addresses are below 0, which no other is.
 package heap
