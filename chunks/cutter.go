@@ -149,7 +149,7 @@ func (r *references) page(b *Block, at int) int {
 			return before
 		}
 		r.last[who] = at
-	case rawformat.KindBusy:
+	case rawformat.KindBusy, rawformat.KindBusyFor:
 		b.Fields.Sint("time")
 		r.thread += uint64(b.Fields.Sint("thread"))
 		r.last[r.thread] = at

@@ -61,6 +61,12 @@ func (s *Stacks) Next(rec *rawformat.StackRecord) (ok bool, err error) {
 	return ok, err
 }
 
+// CountFrom says what the thread's CPU clock, in ns, was when the handler's next record
+// begins to count. No timer may be running.
+func (s *Stacks) CountFrom(cpu int64) {
+	atomic.StoreUint64(mapping.Word(s.Memory(), rawformat.OffStacksCPU), uint64(cpu))
+}
+
 // Claim says that the block at index will hold what Next has read: a reader that finds that
 // block committed counts the record as drained.
 func (s *Stacks) Claim(index uint64) {
@@ -310,7 +316,7 @@ func (w *restWriter) sample(rec *rawformat.StackRecord) {
 	}
 	b := append(w.body[:0], byte(rawformat.KindSample))
 	b = rawformat.AppendSint(b, int64(rec.Time-w.last))
-	for _, v := range [...]uint64{uint64(w.ring.header.Tid), rec.Goroutine, 0, 1, rec.Periods, rec.Periods*min(w.ring.header.Period, uint64(time.Second)) + 1, 0} {
+	for _, v := range [...]uint64{uint64(w.ring.header.Tid), rec.Goroutine, 0, 1, rec.Periods, rec.CPUTime(min(w.ring.header.Period, uint64(time.Second))) + 1, 0} {
 		b = rawformat.AppendUint(b, v)
 	}
 	w.last, w.body = rec.Time, b

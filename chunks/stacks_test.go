@@ -106,6 +106,43 @@ func TestUndrained(t *testing.T) {
 	}
 }
 
+// The samples of a ring have the CPU time that was measured. In recordings of older recorders, and where it is not
+// known, they have that of their periods.
+func TestUndrainedCPUTime(t *testing.T) {
+	measured := func(cpu, overrun uint64) []uint64 {
+		r := slices.Insert(stackRecord(100, 3), rawformat.StackFixed, rawformat.StackCPU|cpu)
+		r[0] = overrun << 16
+		return r
+	}
+	older := stackRecord(400, 2)
+	older[0] = 2 << 16
+	ring := testRing(3, 0, 0, 0, measured(1234, 0), measured(1, 0), measured(5001, 1), measured(0, 3), older)
+	p, err := OpenProcess(dirOf(map[string][]byte{"chunk-00000": newTestChunk(1, 1, 8000).fill(2000, "x").file(), "stacks-3": ring}), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	pcs := 0
+	for r := p.Blocks(nil); r.Next(); {
+		c := r.Block().Fields
+		switch r.Block().Kind {
+		case rawformat.KindStack:
+			pcs = len(c.PCs(nil, "pcs"))
+		case rawformat.KindSample:
+			for _, name := range []string{"time", "thread", "goroutine", "track", "stack"} {
+				c.Uint(name)
+			}
+			weight, cpu := c.Uint("weight"), c.Uint("cpu")
+			got = append(got, fmt.Sprintf("%d of %d, %d pcs", cpu, weight, pcs))
+		}
+	}
+	// The periods are of 1000 ns.
+	want := "[1234 of 1, 4 pcs 1 of 1, 4 pcs 5001 of 2, 4 pcs 4001 of 4, 4 pcs 3001 of 3, 3 pcs]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("samples %v, want %s", got, want)
+	}
+}
+
 // A copy of a live process may have a sample in its ring and in the chunk that it was
 // moved to meanwhile. It counts once. A sample of another thread at the same time is
 // another one.

@@ -19,6 +19,7 @@ var handlers = [256]func(*worker, *entry){
 	rawformat.KindSameSample:      (*worker).sameSample,
 	rawformat.KindSampling:        (*worker).setSampling,
 	rawformat.KindBusy:            (*worker).busy,
+	rawformat.KindBusyFor:         (*worker).busyFor,
 	rawformat.KindIdle:            (*worker).idle,
 	rawformat.KindInstant:         (*worker).instant,
 	rawformat.KindInterval:        (*worker).interval,

@@ -87,6 +87,14 @@ func (w *worker) busy(e *entry) {
 	w.setStack(s, e.v[3])
 }
 
+// busyFor is busy with CPU time that was measured.
+func (w *worker) busyFor(e *entry) {
+	w.busy(e)
+	if period := w.sampling.period; period != 0 {
+		w.pending[len(w.pending)-1].cpu = rawformat.BusyTime(period, rawformat.Unzigzag(e.v[4])) + 1
+	}
+}
+
 func (w *worker) idle(e *entry) {
 	s := w.wait(e, w.sampling.thread+uint64(rawformat.Unzigzag(e.v[0])), 0)
 	s.tick = e.v[1] * rawformat.SampleUnit

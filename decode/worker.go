@@ -226,7 +226,7 @@ func (w *worker) strictly(k rawformat.Kind, c rawformat.Cursor) {
 	if i := layouts[k].time; i >= 0 && i < parsed {
 		w.time(i, layouts[k].unit) // the next entry's time counts from this one's
 	}
-	if k == rawformat.KindSampling || k == rawformat.KindBusy {
+	if k == rawformat.KindSampling || k == rawformat.KindBusy || k == rawformat.KindBusyFor {
 		w.sampling = sampling{} // what builds on it is not known
 	}
 	w.note(stream.ReasonMalformed, "blocks", rawformat.Kinds[k].Name)

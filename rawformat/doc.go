@@ -156,11 +156,17 @@
 //	sampling   track and period of the busy blocks after it
 //	busy       time, thread, goroutine, stack: a sample of weight 1 and period ns of
 //	           CPU time
+//	busy-for   time, thread, goroutine, stack, excess: a busy block whose CPU time was
+//	           measured, since the thread's last sample
 //	idle       thread, after: a sample of weight 0 and no CPU time
 //
+// The CPU time of a busy-for block is period plus excess times [SampleUnit] ns, to the nearest
+// unit, and not below 0. It includes that of samples that were lost since the thread's last one.
+// A reader that does not know the block counts it, and has one sample less.
+//
 // A sampling block holds up to the next one, or to the sync block of the next page; a
-// period of 0 means the same period as before. Threads and goroutines of busy blocks are
-// differences from those of the busy block before. The first one in a page counts from 0,
+// period of 0 means the same period as before. Threads and goroutines of busy and busy-for
+// blocks are differences from those of the one before. The first one in a page counts from 0,
 // which means unknown.
 //
 // An idle block says that its thread uses no CPU time, and that since its last sample it
@@ -239,12 +245,16 @@
 //	4  pc           that was interrupted
 //	5  top          amd64: the word at the top of the stack, arm64: the link register;
 //	                0: not known
-//	6  …            return addresses, leaf first; with bit 63: a label of the program,
+//	6  CPU time     ns since the thread's last record, plus 1, with the upper five bits of
+//	                [StackCPU]; 0: not known. Older recorders leave out this word
+//	7  …            return addresses, leaf first; with bit 63: a label of the program,
 //	                see [StackLabel]; the word [StackCut] where calls were left
 //	                out, after which the outermost ones follow
 //
 // The position's low 32 bits distinguish a record from the remains of another one. A record
-// stands for overrun + 1 periods of CPU time. Top is the caller of a function without a
+// stands for overrun + 1 periods of CPU time, or for the CPU time if that is known: the handler
+// keeps the thread's CPU clock in the head, where the recorder puts it before it starts the
+// timer. Top is the caller of a function without a
 // frame, which frame pointers don't give; only the tables of the program say whether a
 // function has a frame. On arm64 the first return address may lie 2 bytes before an
 // instruction: then the interrupted function seems to be about to make its frame. If by the

@@ -120,6 +120,7 @@ const (
 	KindPlaced  Kind = 65
 	KindBegan   Kind = 66
 	KindWaiting Kind = 67
+	KindBusyFor Kind = 68
 )
 
 // Kinds is the table of all kinds, indexed by [Kind]; an unused number has an
@@ -140,7 +141,7 @@ var Kinds = [256]Spec{
 	// The stack is that of the last sample of the same thread in the same chunk, of
 	// the same goroutine where the thread is 0.
 	KindSameSample: {"same-sample", 0, InChunk, []Field{{"time", Time}, {"thread", Uint}, {"goroutine", Uint}, {"weight", Uint}, {"cpu", Uint}}},
-	// See Samples of threads in the package comment for these three.
+	// See Samples of threads in the package comment for these three and for busy-for.
 	KindSampling: {"sampling", 0, InChunk, []Field{{"track", Uint}, {"period", Uint}}},
 	KindBusy:     {"busy", 0, InChunk, []Field{{"time", Coarse}, {"thread", Sint}, {"goroutine", Sint}, {"stack", Uint}}},
 	KindIdle:     {"idle", 0, InChunk, []Field{{"thread", Sint}, {"after", Uint}}},
@@ -188,6 +189,10 @@ var Kinds = [256]Spec{
 	// A goroutine was seen waiting in that many rounds, one each period ns, for a reason of
 	// [WaitReasons]; time is that of the last look.
 	KindWaiting: {"waiting", 0, InChunk, []Field{{"time", Time}, {"goroutine", Uint}, {"stack", Uint}, {"reason", Uint}, {"rounds", Uint}, {"period", Uint}}},
+
+	// A busy block whose CPU time was measured: excess is what it has beyond the period, in
+	// units of [SampleUnit] ns.
+	KindBusyFor: {"busy-for", 0, InChunk, []Field{{"time", Coarse}, {"thread", Sint}, {"goroutine", Sint}, {"stack", Uint}, {"excess", Sint}}},
 
 	// A marker whose times the program gave: it begins shift ticks after time, and an
 	// interval ends duration ticks later. phase is a [Phase]. Time is when it was

@@ -18,6 +18,7 @@ const (
 	OffStacksCRC   = 40
 	OffStacksHead  = 64
 	OffStacksLost  = 72
+	OffStacksCPU   = 80
 	OffStacksTail  = 128
 	OffStacksNext  = 136
 	OffStacksIndex = 144
@@ -26,7 +27,7 @@ const (
 // Parts of a record in a stack ring, in words.
 const (
 	StackFixed   = 6  // size, time, goroutine, labels, pc, top of stack
-	StackExtra   = 40 // at most, beside the return addresses: labels, and the root of a deep stack
+	StackExtra   = 40 // at most, beside the return addresses: CPU time, labels, and the root of a deep stack
 	MaxStackWord = MaxReturns + StackExtra
 )
 
@@ -43,7 +44,8 @@ const MaxReturns = 512
 //	 8  instance          8       136  next      8, the tail after the block at index
 //	16  pid               4       144  index     8, of the block that takes what
 //	20  tid               4                      lies between tail and next; 0 none
-//	24  period            8
+//	24  period            8        80  cpu       8, the thread's CPU clock at the
+//	                                             last record, for the handler
 //	32  0                 8
 //	40  CRC-32C of 0..39  4
 type StacksHeader struct {
@@ -99,9 +101,18 @@ type StackRecord struct {
 	Goroutine uint64   // 0: none, or not known
 	Labels    uint64   // address of its labels, which only the process understands
 	Periods   uint64   // of CPU time that it stands for
+	CPU       uint64   // ns of CPU time since the thread's record before, plus 1; 0: not measured
 	PC        uint64   // that was interrupted
 	Top       uint64   // where a function without a frame returns to: the word at the top of the stack, or the link register
 	Returns   []uint64 // return addresses, leaf first, and labels, see [StackLabel] and [StackCut]
+}
+
+// CPUTime is the CPU time of the record in ns: measured, or else so many periods.
+func (r *StackRecord) CPUTime(period uint64) uint64 {
+	if r.CPU > 0 {
+		return r.CPU - 1
+	}
+	return r.Periods * period
 }
 
 // A label among return addresses has the bit StackLabel; the low 32 bits are its number. It
@@ -116,6 +127,10 @@ const (
 // StackCut marks the place among return addresses where others were left out. It is followed
 // by the outermost ones, if they are known, and labels.
 const StackCut = StackLabel | 1<<60
+
+// StackCPU marks the word behind the fixed ones whose other bits are the CPU time. Readers that don't know it take it for
+// a label.
+const StackCPU = StackLabel | 1<<59
 
 // TruncatedPC is not a place in the code. In a stack that was too deep it stands for the
 // frames that were left out, between the innermost ones and those of the root.
@@ -162,6 +177,9 @@ func (r *StacksReader) Next(rec *StackRecord) (ok bool, err error) {
 		words[i] = r.Word((r.Tail + uint64(i)) % StacksWords)
 	}
 	*rec = StackRecord{Time: words[1], Goroutine: words[2], Labels: words[3], Periods: 1 + first>>16&0xffff, PC: words[4], Top: words[5], Returns: words[StackFixed:]}
+	if len(rec.Returns) > 0 && rec.Returns[0]>>59 == StackCPU>>59 {
+		rec.CPU, rec.Returns = rec.Returns[0]&^StackCPU, rec.Returns[1:]
+	}
 	r.Tail += size
 	return true, nil
 }

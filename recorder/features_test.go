@@ -53,7 +53,7 @@ func TestFeatures(t *testing.T) {
 				t.Errorf("%v: %s %v, want %v; %s", only, k.name, !want, want, r.meta(rawformat.MetaSelfTest+"features"))
 			}
 		}
-		if n := r.kinds[rawformat.KindSample] + r.kinds[rawformat.KindBusy] + r.kinds[rawformat.KindAllocation]; n > 0 {
+		if n := r.sampled() + r.kinds[rawformat.KindAllocation]; n > 0 {
 			t.Errorf("%v: %d samples", only, n)
 		}
 	}

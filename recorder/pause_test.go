@@ -49,12 +49,22 @@ func TestPauseSampling(t *testing.T) {
 	}
 }
 
+// isSample reports whether blocks of a kind are CPU samples of a busy thread.
+func isSample(k rawformat.Kind) bool {
+	return k == rawformat.KindSample || k == rawformat.KindBusy || k == rawformat.KindBusyFor
+}
+
+// sampled is how many CPU samples of busy threads there are.
+func (r *recording) sampled() int {
+	return r.kinds[rawformat.KindSample] + r.kinds[rawformat.KindBusy] + r.kinds[rawformat.KindBusyFor]
+}
+
 // samplesAround is how many samples were taken before the first of two markers, between them,
 // and after the second.
 func (r *recording) samplesAround(marks []entry) (before, during, after int) {
 	for _, e := range r.entries {
 		switch {
-		case e.kind != rawformat.KindSample && e.kind != rawformat.KindBusy:
+		case !isSample(e.kind):
 		case e.at < marks[0].at:
 			before++
 		case e.at < marks[1].at:

@@ -104,10 +104,13 @@ func (st *threadState) next(b chunks.Block) (s signalSample, ok bool) {
 	case rawformat.KindSample:
 		s = signalSample{thread: c.Uint("thread"), goroutine: c.Uint("goroutine")}
 		s.sample = sample{c.Uint("track"), c.Uint("stack"), c.Uint("weight"), c.Uint("cpu"), c.Uint("window")}
-	case rawformat.KindBusy:
+	case rawformat.KindBusy, rawformat.KindBusyFor:
 		st.thread += uint64(c.Sint("thread"))
 		st.goroutine += uint64(c.Sint("goroutine"))
 		s = signalSample{thread: st.thread, goroutine: st.goroutine, sample: sample{st.track, c.Uint("stack"), 1, st.period + 1, 0}}
+		if b.Kind == rawformat.KindBusyFor {
+			s.cpu = rawformat.BusyTime(st.period, c.Sint("excess")) + 1
+		}
 	case rawformat.KindIdle:
 		if s, ok = st.last[st.thread+uint64(c.Sint("thread"))]; !ok {
 			return s, false
@@ -400,7 +403,7 @@ func samplesIn(dir string) (n int) {
 		return 0
 	}
 	for blocks := p.Blocks(nil); blocks.Next(); {
-		if k := blocks.Block().Kind; k == rawformat.KindBusy || k == rawformat.KindSample {
+		if isSample(blocks.Block().Kind) {
 			n++
 		}
 	}
@@ -539,7 +542,7 @@ func TestSamplesSurviveKill(t *testing.T) {
 		var b [4096]byte
 		n, _ := out.Read(b[:])
 		dir := strings.TrimSpace(string(b[:n]))
-		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).kinds[rawformat.KindBusy] > 2 })
+		await(t, "samples", func() bool { return read(t, dir, chunks.Unproven, chunks.Stale).sampled() > 2 })
 		time.Sleep(time.Duration(i%6) * 17 * time.Millisecond) // so that it is killed at any moment of a round
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -64,11 +64,11 @@ func readSizes(dir string) (*sizes, error) {
 		case rawformat.KindSync, rawformat.KindContext:
 			extra += size
 		case rawformat.KindSampling: // of busy blocks
-			s.perEntry[rawformat.KindBusy] += float64(size)
+			s.perEntry[rawformat.KindBusyFor] += float64(size)
 			all += size
 			continue
-		case rawformat.KindSample: // a busy block for more than one period
-			kind = rawformat.KindBusy
+		case rawformat.KindSample, rawformat.KindBusy: // a busy-for block for more than one period, or not measured
+			kind = rawformat.KindBusyFor
 		}
 		all += size
 		s.perEntry[kind] += float64(size)

@@ -121,7 +121,7 @@ func (f *figures) byteRows() []row {
 	return []row{
 		size("two-field marker, in a chunk", f.markers, rawformat.KindInstant, 12),
 		size("two-field interval, in a chunk", f.markers, rawformat.KindInterval, 16),
-		size("CPU sample, in a chunk", f.samples, rawformat.KindBusy, 11),
+		size("CPU sample, in a chunk", f.samples, rawformat.KindBusyFor, 11),
 		size("same-sample of an idle thread, in a chunk", f.samples, rawformat.KindIdle, 8),
 	}
 }

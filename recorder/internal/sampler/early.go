@@ -240,7 +240,7 @@ func (s *Sampler) writeEarly(x *earlySample, period int64, mapped bool) bool {
 		pcs = pcsOf(s.places(s.key(&x.StackRecord)))
 	}
 	seen, ok := s.host.Recording.Sample(&shard.Sample{Time: rt.Tick(x.Time), Thread: uint64(x.tid), Goroutine: x.Goroutine, Track: track,
-		Stack: stack, PCs: pcs, Period: uint64(period), Periods: x.Periods}, func(uint64) {})
+		Stack: stack, PCs: pcs, Period: uint64(period), Periods: x.Periods, CPU: x.CPU}, func(uint64) {})
 	if !ok {
 		s.host.Recording.Lose(rawformat.LostSamples, 1, 0)
 	}

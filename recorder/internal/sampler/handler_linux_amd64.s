@@ -11,12 +11,14 @@
 #define UC_RIP 168
 #define RING_HEAD 64
 #define RING_LOST 72
+#define RING_CPU 80
 #define RING_TAIL 128
 #define RING_DATA 4096
 #define RING_MASK 2047
 #define LAYOUT_DEPTH 72
 #define LAYOUT_ROOM 80
-#define LAYOUT_SWITCHED 88
+#define LAYOUT_CPU 88
+#define LAYOUT_SWITCHED 96
 #define BEYOND 16384	// how many further frames are walked after those that are written
 #define SYS_rt_sigreturn 15
 #define SYS_clock_gettime 228
@@ -52,7 +54,8 @@ end:
 //
 //  1. If the signal is not from one of our timers, pass it to the handler that had the signal before.
 //  2. Take the thread's slot: while it is busy its ring stays mapped.
-//  3. Write time, goroutine, labels, the interrupted pc.
+//  3. Write time, goroutine, labels, the interrupted pc, and the CPU time since
+//     the thread's last record.
 //  4. Walk the frame pointers, upwards only and within the stack of the g, then
 //     from the scheduler's stack over to the goroutine's; and over the frames of C
 //     that Go called and that has called Go.
@@ -126,6 +129,34 @@ clock:
 timed:
 	PUT(AX)
 
+	XORL	R14, R14
+	CMPQ	LAYOUT_CPU(DI), $0
+	JEQ	used
+	SUBQ	$16, SP
+	MOVQ	SP, SI
+	MOVL	$3, DI	// CLOCK_THREAD_CPUTIME_ID
+	MOVL	$SYS_clock_gettime, AX
+	SYSCALL
+	MOVQ	0(SP), CX
+	MOVQ	8(SP), SI
+	ADDQ	$16, SP
+	LEAQ	·sampleLayout(SB), DI
+	TESTQ	AX, AX
+	JNE	used
+	IMULQ	$1000000000, CX
+	ADDQ	SI, CX
+	MOVQ	CX, R14
+	SUBQ	RING_CPU(R9), R14
+	CMOVQLT	AX, R14
+	INCQ	R14	// 0 is not known
+	MOVQ	CX, RING_CPU(R9)
+used:	// its place is behind the top
+	MOVQ	$0x8800000000000000, AX	// rawformat.StackCPU
+	ORQ	AX, R14
+	LEAQ	4(R10), SI
+	ANDQ	$RING_MASK, SI
+	MOVQ	R14, (R15)(SI*8)
+
 	MOVQ	TLS, CX
 	MOVQ	0(CX)(TLS*1), R12
 	MOVQ	R12, R13
@@ -185,6 +216,7 @@ elsewhere:	// for example in the clock's code, on another stack than that of its
 	XORL	AX, AX
 top:
 	PUT(AX)
+	INCQ	R10	// the CPU time
 
 	// The goroutine's labels.
 	XORL	R8, R8
@@ -356,6 +388,7 @@ cut:	// the scheduler's stack alone has more frames than a record may have
 	JMP	done
 stackless:
 	PUT(AX)
+	INCQ	R10
 done:
 	MOVQ	RING_HEAD(R9), SI
 	MOVQ	R10, AX

@@ -14,15 +14,17 @@
 #define UC_PC 440
 #define RING_HEAD 64
 #define RING_LOST 72
+#define RING_CPU 80
 #define RING_TAIL 128
 #define RING_DATA 4096
 #define RING_MASK 2047
 #define LAYOUT_DEPTH 72
 #define LAYOUT_ROOM 80
-#define LAYOUT_TLS 88
-#define LAYOUT_VDSO 96
-#define LAYOUT_EVDSO 104
-#define LAYOUT_SWITCHED 112
+#define LAYOUT_CPU 88
+#define LAYOUT_TLS 96
+#define LAYOUT_VDSO 104
+#define LAYOUT_EVDSO 112
+#define LAYOUT_SWITCHED 120
 #define BEYOND 16384	// how many further frames are walked after those that are written
 #define SYS_clock_gettime 113
 
@@ -77,7 +79,8 @@ again: \
 //     it is among the thread's variables; in the vDSO, without cgo, the runtime has
 //     left it at the bottom of the signal stack.
 //  4. Write time, goroutine, the interrupted pc, and the link register: there a
-//     function without a frame returns to.
+//     function without a frame returns to, and the CPU time since the thread's
+//     last record.
 //  5. Walk the frame pointers, upwards only and within the stack of the g, then
 //     from the scheduler's stack over to the goroutine's. A frame pointer lies a
 //     word below its function's stack pointer, and points to its caller's; a word
@@ -150,6 +153,32 @@ clock:
 	MADD	R8, R1, R0, R0
 timed:
 	PUT(R0)
+
+	MOVD	ZR, R9
+	MOVD	LAYOUT_CPU(R7), R0
+	CBZ	R0, used
+	SUB	$16, RSP
+	MOVD	$3, R0	// CLOCK_THREAD_CPUTIME_ID
+	MOVD	RSP, R1
+	MOVD	$SYS_clock_gettime, R8
+	SVC
+	MOVD	0(RSP), R1
+	MOVD	8(RSP), R10
+	ADD	$16, RSP
+	CBNZ	R0, used
+	MOVD	$1000000000, R8
+	MADD	R8, R10, R1, R1
+	MOVD	RING_CPU(R4), R9
+	MOVD	R1, RING_CPU(R4)
+	SUBS	R9, R1, R9
+	CSEL	LT, ZR, R9, R9
+	ADD	$1, R9	// 0 is not known
+used:	// its place is behind the top
+	MOVD	$0x8800000000000000, R0	// rawformat.StackCPU
+	ORR	R0, R9
+	ADD	$4, R5, R8
+	AND	$RING_MASK, R8
+	MOVD	R9, (R6)(R8<<3)
 
 	MOVD	LAYOUT_TLS(R7), R0
 	CBZ	R0, register
@@ -238,6 +267,7 @@ lost:
 	PUT(ZR)
 
 seek:	// The goroutine's labels.
+	ADD	$1, R5	// the CPU time
 	MOVD	ZR, R15
 	CBZ	R14, labelled
 	MOVD	56(R7), R2	// slots
@@ -383,6 +413,7 @@ cut:	// the scheduler's stack alone has more frames than a record may have
 	B	done
 stackless:
 	PUT(ZR)
+	ADD	$1, R5
 done:
 	MOVD	RING_HEAD(R4), R1
 	SUB	R1, R5, R0

@@ -24,8 +24,8 @@ func TestAssemblyKnowsLayouts(t *testing.T) {
 	}
 	want := map[string]uintptr{
 		"SI_CODE": unsafe.Offsetof(siginfo{}.code), "SI_OVERRUN": unsafe.Offsetof(siginfo{}.overrun), "SI_VALUE": unsafe.Offsetof(siginfo{}.value),
-		"RING_HEAD": rawformat.OffStacksHead, "RING_LOST": rawformat.OffStacksLost, "RING_TAIL": rawformat.OffStacksTail,
-		"LAYOUT_DEPTH": unsafe.Offsetof(layout{}.depth), "LAYOUT_ROOM": unsafe.Offsetof(layout{}.room),
+		"RING_HEAD": rawformat.OffStacksHead, "RING_LOST": rawformat.OffStacksLost, "RING_CPU": rawformat.OffStacksCPU, "RING_TAIL": rawformat.OffStacksTail,
+		"LAYOUT_DEPTH": unsafe.Offsetof(layout{}.depth), "LAYOUT_CPU": unsafe.Offsetof(layout{}.cpu), "LAYOUT_ROOM": unsafe.Offsetof(layout{}.room),
 		"RING_DATA": rawformat.StacksHead, "RING_MASK": rawformat.StacksWords - 1,
 		"SYS_clock_gettime": unix.SYS_CLOCK_GETTIME,
 	}
@@ -61,8 +61,9 @@ func TestAssemblyKnowsLayouts(t *testing.T) {
 		"labels kept":        {maxLabels, 14},
 		"label slots":        {1 << labelBits, 2048},
 		"label probes":       {labelProbes, 4},
-		"words beside calls": {max(rawformat.StackFixed+maxLabels+1+3, rawformat.StackExtra), rawformat.StackExtra},
+		"words beside calls": {max(rawformat.StackFixed+1+maxLabels+1+3, rawformat.StackExtra), rawformat.StackExtra},
 		"the cut":            {rawformat.StackCut, 0x9 << 60},
+		"the CPU time":       {rawformat.StackCPU, 0x88 << 56},
 	} {
 		if is[0] != is[1] {
 			t.Errorf("%s is %d, the assembly has %d", name, is[0], is[1])

@@ -84,6 +84,7 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	if s.host.Recording.Clock().Counter.Load() {
 		sampleLayout.counter = 1
 	}
+	sampleLayout.cpu = 1
 	s.goDeep(depth)
 	if s.signal, err = seizeAny(); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (s *Sampler) Describe(asked int) string {
 	for _, t := range []struct {
 		found bool
 		what  string
-	}{{l.goid != 0, "goroutines"}, {l.labels != 0, "tracks"}, {l.curg != 0 && l.sched != 0, "stacks behind the scheduler's"}, {s.leaf.known(), "callers of frameless functions"}, {l.slots != 0, "labels"}} {
+	}{{l.goid != 0, "goroutines"}, {l.labels != 0, "tracks"}, {l.curg != 0 && l.sched != 0, "stacks behind the scheduler's"}, {s.leaf.known(), "callers of frameless functions"}, {l.slots != 0, "labels"}, {l.cpu != 0, "measured CPU time"}} {
 		if !t.found {
 			text += ", without " + t.what
 		}
@@ -301,6 +302,7 @@ func (s *Sampler) attach(tid int) (*threadState, error) {
 		return nil, err
 	}
 	s.host.charge(rawformat.StacksFile)
+	t.stacks.CountFrom(cpuOfThread(tid))
 	s.free = s.free[:n]
 	atomic.StoreUintptr(&slot.ring, uintptr(unsafe.Pointer(&t.stacks.Memory()[0])))
 	return t, nil
@@ -418,7 +420,10 @@ func (s *Sampler) turn(resting bool, period int64) {
 		return
 	}
 	s.resting = resting
-	for _, t := range s.threads {
+	for tid, t := range s.threads {
+		if !resting { // no sample stands for what was used meanwhile
+			t.stacks.CountFrom(cpuOfThread(tid))
+		}
 		t.alive = setTimer(t.timer, period) == nil
 	}
 }
@@ -450,11 +455,12 @@ func (s *Sampler) test() error {
 		return err
 	}
 	slot := &sampleSlots[t.slot]
-	before := s.host.Recording.Clock().Now()
+	cpu, before := cpuOfThread(tid), s.host.Recording.Clock().Now()
+	t.stacks.CountFrom(cpu)
 	if err := testOuter(s.host.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
 		return errors.Join(err, s.detach(t))
 	}
-	after := s.host.Recording.Clock().Now()
+	after, used := s.host.Recording.Clock().Now(), cpuOfThread(tid)-cpu
 	var rec rawformat.StackRecord
 	ok, err := t.stacks.Next(&rec)
 	if err == nil && !ok {
@@ -462,6 +468,9 @@ func (s *Sampler) test() error {
 	}
 	if err == nil {
 		err = s.check(&rec, before, after)
+		if rec.CPU == 0 || int64(rec.CPU-1) > used {
+			sampleLayout.cpu = 0
+		}
 	}
 	return errors.Join(err, s.detach(t))
 }

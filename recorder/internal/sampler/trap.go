@@ -43,6 +43,7 @@ type layout struct {
 	counter                      uintptr // not 0: time is the processor's counter
 	depth                        uintptr // how many return addresses of a stack the handler writes, besides the outermost ones
 	room                         uintptr // words of a ring that may be in use when a record is written
+	cpu                          uintptr // not 0: the CPU time since the last record is measured
 	native                               // for the handler of this architecture
 }
 

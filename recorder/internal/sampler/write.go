@@ -10,8 +10,7 @@ import (
 	"gprof/recorder/internal/shard"
 )
 
-// write writes a record as a busy block, or as a sample block if it stands for more than
-// one period. The ring has the index of the block before the block is committed, so that
+// write writes a record as [shard.Recording.Sample] does. The ring has the index of the block before the block is committed, so that
 // the sample counts once, whenever the process is killed. False: no writer was free.
 func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) bool {
 	track := trackOf(s.host.Recording.Clock(), rec)
@@ -25,7 +24,7 @@ func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) boo
 	}
 	stack, pcs := s.intern(rec)
 	seen, ok := s.host.Recording.Sample(&shard.Sample{Time: rt.Tick(rec.Time), Thread: uint64(tid), Goroutine: rec.Goroutine, Track: id,
-		Stack: stack, PCs: pcs, Period: uint64(s.period), Periods: rec.Periods}, t.stacks.Claim)
+		Stack: stack, PCs: pcs, Period: uint64(s.period), Periods: rec.Periods, CPU: rec.CPU}, t.stacks.Claim)
 	if !ok {
 		return false
 	}

@@ -14,6 +14,7 @@ type Sample struct {
 	PCs               []uint64 // of a raw stack
 	Period            uint64   // ns of CPU time
 	Periods           uint64   // how many the sample stands for
+	CPU               uint64   // ns of CPU time since the thread's last sample, plus 1; 0: not measured
 }
 
 // RawStack is the value of a stack field that refers to the stack block before it.
@@ -34,8 +35,8 @@ type LastSample struct {
 // Valid reports whether there is a sample to repeat.
 func (s *LastSample) Valid() bool { return s.epoch != 0 }
 
-// Sample writes a sample as a busy block, or as a sample block if it stands for more than
-// one period. It calls claim with the block's index before it commits the block. A sample
+// Sample writes a sample as a busy or busy-for block, or as a sample block if it stands for more
+// than one period. It calls claim with the block's index before it commits the block. A sample
 // for which there is no room is counted, and the LastSample is the zero one. False: no
 // shard was free.
 func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen LastSample, ok bool) {
@@ -50,7 +51,11 @@ func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen LastSample
 	if s.Periods == 1 {
 		b = w.busy(s)
 	} else {
-		b = w.sample(s.Time, [...]uint64{s.Thread, s.Goroutine, uint64(s.Track), s.Stack, s.Periods, s.Periods*s.Period + 1, 0})
+		cpu := s.CPU
+		if cpu == 0 {
+			cpu = s.Periods*s.Period + 1
+		}
+		b = w.sample(s.Time, [...]uint64{s.Thread, s.Goroutine, uint64(s.Track), s.Stack, s.Periods, cpu, 0})
 	}
 	claim(w.index())
 	w.finish(b)
@@ -117,14 +122,22 @@ func (s *shard) sampling(track uint32, period uint64) {
 	s.finish(b)
 }
 
-// busy begins a busy block; the caller finishes it.
+// busy begins a busy or busy-for block; the caller finishes it.
 func (s *shard) busy(of *Sample) []byte {
+	kind := rawformat.KindBusy
+	if of.CPU > 0 {
+		kind = rawformat.KindBusyFor
+	}
 	is := &s.sampled
-	b := s.coarseTime(s.begin(rawformat.KindBusy), of.Time)
+	b := s.coarseTime(s.begin(kind), of.Time)
 	b = rawformat.AppendSint(b, int64(of.Thread-is.thread))
 	b = rawformat.AppendSint(b, int64(of.Goroutine-is.goroutine))
 	is.thread, is.goroutine = of.Thread, of.Goroutine
-	return rawformat.AppendUint(b, of.Stack)
+	b = rawformat.AppendUint(b, of.Stack)
+	if of.CPU > 0 {
+		b = rawformat.AppendSint(b, rawformat.BusyExcess(of.CPU-1, of.Period))
+	}
+	return b
 }
 
 // sample begins a sample block with these fields after its time; the caller finishes it.
