@@ -44,6 +44,10 @@ const (
 	OffSlotEnded     = 112 // when a dead owner committed for the last time; 0: alive
 	OffSlotGuarded   = 120 // bytes of what a dead owner recorded in its last Keep, and of what belongs to it
 
+	// Of a slot of [SlotChild] two words say something else.
+	OffSlotParent = OffSlotObeyed  // instance of its parent
+	OffSlotMark   = OffSlotGuarded // its parent's hand-out mark when it ended
+
 	SlotOldest = 3
 )
 
@@ -54,6 +58,7 @@ const (
 	SlotLive    SlotKind = 1 // alive, or its death was not noticed yet
 	SlotClean   SlotKind = 2 // ended, and said so
 	SlotCrashed SlotKind = 3 // found dead
+	SlotChild   SlotKind = 4 // ended, and said so, and what its parent was recording then
 )
 
 // Command is what the processes of a session are told.
@@ -158,6 +163,10 @@ type Slot struct {
 	Keep      int64 // ns
 	Ended     int64 // ns since the Unix epoch, 0 while the owner lives
 	Guarded   int64 // bytes of what a dead owner recorded in its last Keep, and of what belongs to it
+
+	// Of a SlotChild, instead of Obeyed and Guarded; otherwise 0.
+	Parent uint64 // instance
+	Mark   uint64 // the parent's hand-out mark at the end
 }
 
 // MakeSlot makes a slot of its words, which load returns by offset.
@@ -169,6 +178,10 @@ func MakeSlot(load func(off int) uint64) Slot {
 		Request: int64(load(OffSlotRequest)), Released: clip(load(OffSlotReleased), MaxLimit),
 		Start: load(OffSlotStart), End: load(OffSlotEnd), Discarded: load(OffSlotDiscarded), Obeyed: load(OffSlotObeyed),
 		Keep: int64(load(OffSlotKeep)), Ended: int64(load(OffSlotEnded)), Guarded: clip(load(OffSlotGuarded), MaxLimit),
+	}
+	if s.Kind == SlotChild {
+		s.Parent, s.Mark = load(OffSlotParent), load(OffSlotMark)
+		s.Obeyed, s.Guarded = 0, 0
 	}
 	for i := range s.Oldest {
 		s.Oldest[i] = int64(load(OffSlotOldest + 8*i))

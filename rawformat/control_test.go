@@ -19,6 +19,11 @@ func TestReadSlot(t *testing.T) {
 	if got := ReadSlot(b); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
+	binary.LittleEndian.PutUint32(b[12:], uint32(SlotChild))
+	want.Kind, want.Parent, want.Mark, want.Obeyed, want.Guarded = SlotChild, 97, 121, 0, 0
+	if got := ReadSlot(b); got != want {
+		t.Errorf("of a child: %+v\nwant %+v", got, want)
+	}
 	for off := range b {
 		b[off] = 0xff
 	}

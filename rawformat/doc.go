@@ -291,6 +291,10 @@
 // is the time of its end, otherwise 0, and guarded the size of what it recorded within Keep
 // of that, and of all files that are not chunks.
 //
+// The slot of a child that ended cleanly ([SlotChild]) has its parent's instance in place of
+// obeyed, and in place of guarded the hand-out mark that its parent had then. To a reader
+// that does not know this kind it is some dead owner.
+//
 // # CRC
 //
 // CRC-32C (Castagnoli). "Seeded with a and b" means: the CRC of the 16 bytes a

@@ -215,6 +215,12 @@ const (
 // ExitReasons names them, in order.
 var ExitReasons = []string{"stopped", "exited", "killed", "found dead", "panicked"}
 
+// Values of [MetaMadeWay].
+const (
+	MadeWayExpired = "expired"     // a child that ended cleanly, before what its parent still held
+	MadeWayOrphan  = "parent-gone" // a child that ended cleanly, whose parent was gone or about to go
+)
+
 // MetaKeys are the keys of meta records that this version writes. A reader keeps unknown
 // keys as they are. A list is written as several records with the same key.
 const (
@@ -244,6 +250,7 @@ const (
 	MetaKeep       = "keep"         // ns before the end of a killed process that are protected
 	MetaRangeStart = "range-start"  // of a live process, if no chunk's header states it
 	MetaDiscarded  = "discarded"    // chunks; likewise
+	MetaMadeWay    = "made-way"     // why nothing is left of a process, a MadeWay…; missing: the limit was reached
 	MetaCPU        = "cpu"          // how CPU samples are taken
 	MetaInterval   = "interval"     // ns between samples; 0: none are taken
 	MetaSelfTest   = "self-test."

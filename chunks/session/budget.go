@@ -18,6 +18,8 @@ type budget struct {
 	limit    int64
 	sum      int64 // bytes of all, without what was asked for
 	accounts []account
+	byID     map[uint64]*account // by instance, if there are children that ended cleanly
+	children []*account          // reused
 }
 
 // account is one slot in a budget.
@@ -27,10 +29,15 @@ type account struct {
 	next  int   // in Oldest
 	guard int64 // bytes below which it must not fall
 	ask   int64 // what was done at or before is to be given up; 0: nothing
+
+	worthy bool   // a crash that is protected
+	why    string // a child that has expired: see rawformat.MetaMadeWay
 }
 
 // reset empties the budget.
-func (b *budget) reset(limit int64) { *b = budget{limit: limit, accounts: b.accounts[:0]} }
+func (b *budget) reset(limit int64) {
+	*b = budget{limit: limit, accounts: b.accounts[:0], byID: b.byID, children: b.children[:0]}
+}
 
 // add takes a slot into account.
 func (b *budget) add(at int, s rawformat.Slot) {
@@ -60,6 +67,9 @@ const loopGap = int64(time.Hour)
 //     limit suffices for both.
 //  2. These and all live processes have a floor: the limit divided by twice their
 //     number.
+//  3. Children that ended cleanly have one, too, until they expire, see [budget.heed].
+//     They count among the number, but not as more than all others together: then they
+//     divide the floors of so many among themselves, see [budget.keep].
 func (b *budget) protect() {
 	worthy := b.worthy()
 	n := int64(len(worthy))
@@ -69,7 +79,7 @@ func (b *budget) protect() {
 			live++
 		}
 	}
-	floor := b.limit / 2 / max(1, live+n)
+	floor := b.keep(b.heed(), live+n)
 	for i := range b.accounts {
 		if a := &b.accounts[i]; a.Kind == rawformat.SlotLive {
 			a.guard = floor
@@ -97,7 +107,11 @@ func (b *budget) worthy() []*account {
 	for first > 0 && crashed[first].Ended-crashed[first-1].Ended <= loopGap {
 		first--
 	}
-	return slices.Compact([]*account{crashed[first], crashed[newest]})
+	worthy := slices.Compact([]*account{crashed[first], crashed[newest]})
+	for _, a := range worthy {
+		a.worthy = true
+	}
+	return worthy
 }
 
 func crashOrder(a, b *account) int {
@@ -111,7 +125,7 @@ func crashOrder(a, b *account) int {
 func (b *budget) choose(want int64, own int) {
 	for b.sum+want > b.limit {
 		a := b.oldest()
-		if a == nil || b.sum <= b.limit && b.suffices(own, a.done()) {
+		if a == nil || b.sum <= b.limit && a.why == "" && b.suffices(own, a.done()) {
 			return
 		}
 		b.give(a)
@@ -135,8 +149,8 @@ func (b *budget) suffices(own int, done int64) bool {
 }
 
 // oldest returns the account whose chunk is discarded next: that with the globally
-// oldest chunk, among those that stay at or above their guard without it. Equal times
-// are ordered by instance.
+// oldest chunk, among those that stay at or above their guard without it. Children that
+// have expired come first. Equal times are ordered by instance.
 func (b *budget) oldest() *account {
 	var best *account
 	for i := range b.accounts {
@@ -144,11 +158,19 @@ func (b *budget) oldest() *account {
 		if a.done() == 0 || a.Held-a.Chunk < a.guard {
 			continue
 		}
-		if best == nil || cmp.Or(cmp.Compare(a.done(), best.done()), cmp.Compare(a.Instance, best.Instance)) < 0 {
+		if best == nil || a.before(best) {
 			best = a
 		}
 	}
 	return best
+}
+
+// before reports whether a's oldest chunk goes before that of another account.
+func (a *account) before(o *account) bool {
+	if (a.why != "") != (o.why != "") {
+		return a.why != ""
+	}
+	return cmp.Or(cmp.Compare(a.done(), o.done()), cmp.Compare(a.Instance, o.Instance)) < 0
 }
 
 // done is when the oldest chunk of the account was done that was not asked for yet; 0 if

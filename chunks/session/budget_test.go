@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,12 +19,16 @@ type party struct {
 	request int64
 	ended   int64
 	guarded int64
+	start   uint64
+	parent  uint64 // of a child
+	mark    uint64
 }
 
 const (
 	live    = rawformat.SlotLive
 	clean   = rawformat.SlotClean
 	crashed = rawformat.SlotCrashed
+	child   = rawformat.SlotChild
 )
 
 // budgetOf is a budget of some parties, the first one being slot 0.
@@ -31,7 +36,8 @@ func budgetOf(limit int64, parties []party) *budget {
 	b := &budget{}
 	b.reset(limit)
 	for i, p := range parties {
-		s := rawformat.Slot{Instance: uint64(i + 1), Kind: p.kind, Held: p.held, Chunk: 10, Request: p.request, Ended: p.ended, Guarded: p.guarded, Keep: int64(time.Minute)}
+		s := rawformat.Slot{Instance: uint64(i + 1), Kind: p.kind, Held: p.held, Chunk: 10, Request: p.request, Ended: p.ended, Guarded: p.guarded, Keep: int64(time.Minute),
+			Start: p.start, Parent: p.parent, Mark: p.mark}
 		copy(s.Oldest[:], p.oldest)
 		b.add(i, s)
 	}
@@ -145,13 +151,84 @@ func TestBudgetGuards(t *testing.T) {
 			for i := range crashes {
 				parties = append(parties, party{kind: crashed, held: 1000, ended: int64(i + 1), guarded: 1000})
 			}
-			sum := int64(0)
-			for _, a := range budgetOf(1000, parties).accounts {
-				sum += a.guard
-			}
-			if sum > 1000 {
-				t.Errorf("%d processes, %d crashes: guards of %d", processes, crashes, sum)
+			for children := range 40 {
+				sum := int64(0)
+				for _, a := range budgetOf(1000, parties).accounts {
+					sum += a.guard
+				}
+				if sum > 1000 {
+					t.Errorf("%d processes, %d crashes, %d children: guards of %d", processes, crashes, children, sum)
+				}
+				parties = append(parties, party{kind: child, held: 1000, parent: 1, ended: int64(children + 1)})
 			}
 		}
+	}
+}
+
+// family is a live parent, a sibling of it that holds the newest, and children: each with
+// three chunks that are older.
+func family(children ...party) []party {
+	all := []party{{kind: live, held: 100, start: 50, oldest: []int64{100, 101, 102}}, {kind: live, held: 100, oldest: []int64{110}}}
+	for i, c := range children {
+		if c.kind == 0 {
+			c.kind = child
+		}
+		c.held, c.oldest = 35, []int64{int64(10 * i), int64(10*i + 1), int64(10*i + 2)}
+		c.oldest[0], c.ended = max(1, c.oldest[0]), int64(10*i+3)
+		all = append(all, c)
+	}
+	return all
+}
+
+// Each case is children of a process, and what each of them has for a guard, or why it
+// has expired.
+func TestBudgetChildren(t *testing.T) {
+	const expired, orphan = rawformat.MadeWayExpired, rawformat.MadeWayOrphan
+	var storm []party
+	for range 200 {
+		storm = append(storm, party{parent: 1, mark: 60})
+	}
+	for _, c := range []struct {
+		name    string
+		limit   int64
+		parties []party
+		want    string // of all after the first two
+	}{
+		{"the floor of a child is that of all, but for the chunk that goes last", 240, family(party{parent: 1, mark: 50}), "30"},
+		{"its parent holds nothing from its end any more", 240, family(party{parent: 1, mark: 49}), expired},
+		{"nothing is left of its parent", 240, family(party{parent: 99, mark: 60}), orphan},
+		{"what ended without a parent goes by its age", 240, family(party{kind: clean, parent: 1, mark: 60}), "0"},
+		{"a child of a child that is kept", 320, family(party{parent: 1, mark: 60, start: 5}, party{parent: 3, mark: 5}), "30 30"},
+		{"a child of a child that has expired", 320, family(party{parent: 1, mark: 9, start: 5}, party{parent: 3, mark: 5}), expired + " " + expired},
+		{"a child of a protected crash", 320, family(party{kind: crashed, start: 5}, party{parent: 3, mark: 5}, party{parent: 3, mark: 4}), "40 30 " + expired},
+		{"a child of a crash that is not", 320, family(party{kind: crashed}, party{kind: crashed}, party{kind: crashed}, party{parent: 4, mark: 5}), "40 0 40 " + orphan},
+		{"a child of a process that has ended", 240, family(party{kind: clean}, party{parent: 3, mark: 5}), "0 " + orphan},
+		{"a process that claims to be its own ancestor", 240, family(party{parent: 4, mark: 5}, party{parent: 3, mark: 5}), orphan + " " + orphan},
+		{"more children than others share the floors of so many, the newest", 240, family(slices.Repeat([]party{{parent: 1, mark: 60}}, 5)...), "0 0 10 10 10"},
+		{"no more than each can hold two chunks", 80, family(slices.Repeat([]party{{parent: 1, mark: 60}}, 3)...), "0 0 0"},
+		{"no more than some at all", 1 << 20, family(storm...), strings.Repeat("0 ", 200-maxKept) + strings.TrimSpace(strings.Repeat("8182 ", maxKept))},
+	} {
+		var got []string
+		for _, a := range budgetOf(c.limit, c.parties).accounts[2:] {
+			got = append(got, cmp.Or(a.why, fmt.Sprint(a.guard)))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, text, c.want)
+		}
+	}
+}
+
+// A child that has expired goes before what is older, even where a process that waits for
+// room could use its own oldest chunk again.
+func TestBudgetExpiredFirst(t *testing.T) {
+	parties := []party{{kind: live, held: 70, start: 50, oldest: []int64{1, 2, 3}}, {kind: child, held: 30, parent: 1, mark: 49, oldest: []int64{4, 5}, ended: 6}}
+	b := budgetOf(100, parties)
+	if b.choose(10, 0); b.asks() != "1<=4" {
+		t.Errorf("asks %q", b.asks())
+	}
+	parties[1].mark = 50
+	b = budgetOf(100, parties)
+	if b.choose(10, 0); b.asks() != "" {
+		t.Errorf("while it is kept, asks %q", b.asks())
 	}
 }

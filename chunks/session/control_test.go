@@ -285,6 +285,17 @@ func TestControlFull(t *testing.T) {
 	if _, err := os.Stat(c.dir(701)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("its directory: %v", err)
 	}
+	for i, ended := range []uint64{2, 1} { // children of process 1, which are kept
+		at := slotAt(800 + i)
+		for off, v := range map[int]uint64{rawformat.OffSlotOwner: uint64(rawformat.SlotChild) << 32, rawformat.OffSlotParent: 1, rawformat.OffSlotMark: 7, rawformat.OffSlotEnded: ended} {
+			binary.LittleEndian.PutUint64(c.mem[at+off:], v)
+		}
+		must(t, os.Remove(filepath.Join(c.dir(uint64(801+i)), chunks.LockName)))
+	}
+	lockInstance(t, session, 5001)
+	if s, err = c.Join(Member{Instance: 5001}); err != nil || s.at != slotAt(801) {
+		t.Errorf("slot %+v, %v; want that of the older child", s, err)
+	}
 }
 
 // A thousand processes died and left nothing but their slots: there is room.

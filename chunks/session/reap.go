@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math"
@@ -98,7 +99,12 @@ func (c *Control) bequeath(at int, r *remains) {
 	c.publish(at, &s)
 	store := func(off int, v uint64) { atomic.StoreUint64(c.word(at+off), v) }
 	store(rawformat.OffSlotEnded, uint64(s.Ended))
-	store(rawformat.OffSlotGuarded, uint64(s.Guarded))
+	if s.Kind == rawformat.SlotChild {
+		store(rawformat.OffSlotParent, s.Parent)
+		store(rawformat.OffSlotMark, s.Mark)
+	} else {
+		store(rawformat.OffSlotGuarded, uint64(s.Guarded))
+	}
 	store(rawformat.OffSlotRequest, 0)
 	store(rawformat.OffSlotOwner, uint64(s.Kind)<<32|uint64(r.p.Pid))
 }
@@ -123,7 +129,7 @@ func (c *Control) trim(a *account) error {
 				c.bequeath(at, r)
 				return nil
 			}
-			if err := r.entomb(); err != nil {
+			if err := r.entomb(a.why); err != nil {
 				return err
 			}
 		} else if err := erase(c.dir(instance)); err != nil {
@@ -189,21 +195,24 @@ func (c *Control) register(dir string, instance uint64) (at int, err error) {
 	return at, err
 }
 
-// evict removes the least valuable remains: the oldest without a guard. It reports
-// false if there are none.
+// evict removes the least valuable remains, see [account.rank]: the oldest of those that
+// have expired, else without a guard, else of children. It reports false if there are none.
 func (c *Control) evict() bool {
 	var b budget
 	c.survey(&b, c.Limit())
 	var worst *account
 	for i := range b.accounts {
 		a := &b.accounts[i]
-		if a.Kind != rawformat.SlotLive && a.guard == 0 && (worst == nil || crashOrder(a, worst) < 0) {
+		if a.Kind == rawformat.SlotLive || a.worthy {
+			continue
+		}
+		if worst == nil || cmp.Or(cmp.Compare(a.rank(), worst.rank()), crashOrder(a, worst)) < 0 {
 			worst = a
 		}
 	}
 	if worst == nil {
 		return false
 	}
-	worst.ask = math.MaxInt64
+	worst.ask, worst.guard = math.MaxInt64, 0
 	return c.trim(worst) == nil
 }

@@ -152,8 +152,11 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 	x := r.p.Exit
 	s := rawformat.Slot{Kind: rawformat.SlotClean, Held: r.held, Guarded: r.held, Ended: Plausible(r.ended, time.Now().UnixNano()),
 		Start: max(x.RangeStart, r.p.Held), End: x.RangeEnd, Discarded: x.Discarded}
-	if r.crashed() && len(r.chunks) > 0 {
+	switch {
+	case r.crashed() && len(r.chunks) > 0:
 		s.Kind = rawformat.SlotCrashed
+	case !r.crashed() && x.Parent != 0 && x.ParentIndex != 0:
+		s.Kind, s.Parent, s.Mark = rawformat.SlotChild, x.Parent, x.ParentIndex
 	}
 	s.Oldest[0] = max(1, s.Ended) // for a directory without chunks
 	for i, c := range r.chunks {

@@ -67,6 +67,8 @@ type member struct {
 	s    *session.Slot
 	w    *writer
 	n    int // blocks written
+
+	parent *member
 }
 
 func newMember(root string, o session.Options, keep time.Duration, now clock) (*member, error) {
@@ -135,6 +137,9 @@ func (m *member) stop() error {
 	m.w.Close()
 	r := m.w.Ring
 	x := &chunks.Exit{Reason: rawformat.ExitStopped, Realtime: m.now(), RangeStart: r.RangeStart(), RangeEnd: r.RangeEnd(), Discarded: uint64(r.Discarded())}
+	if m.parent != nil {
+		x.Parent, x.ParentIndex = m.parent.id, m.parent.w.Ring.RangeEnd()
+	}
 	h := rawformat.RecordHeader{Instance: m.id, Pid: uint32(os.Getpid())}
 	return errors.Join(r.Close(), x.Write(folder.Dir(m.dir), h), m.s.Leave(), m.lock.Close(), m.c.Close())
 }

@@ -24,14 +24,19 @@ const (
 	maxTombText = 256     // of one value
 )
 
-// entomb reduces an instance whose chunks are gone to a tomb. If the disk has no room for
-// it, the whole instance is removed.
-func (r *remains) entomb() error {
+// entomb reduces an instance whose chunks are gone to a tomb, which says why if there is
+// more to say than that the limit was reached. If the disk has no room for it, the whole
+// instance is removed.
+func (r *remains) entomb(why string) error {
 	if r.p.Exit.Discarded == 0 {
 		return erase(r.dir)
 	}
 	bodies, size := [][]byte(nil), 0
-	for _, m := range r.p.Meta {
+	meta := r.p.Meta
+	if why != "" {
+		meta = slices.Insert(slices.Clone(meta), 0, chunks.Meta{Key: rawformat.MetaMadeWay, Value: why})
+	}
+	for _, m := range meta {
 		if n := len(m.Key) + len(m.Value); len(m.Value) <= maxTombText && size+n <= maxTombMeta {
 			bodies = append(bodies, rawformat.AppendText(rawformat.AppendText([]byte{byte(rawformat.KindMeta)}, m.Key), m.Value))
 			size += n

@@ -25,7 +25,7 @@ func makeTomb(t *testing.T, dir string, instance uint64, discarded uint64) {
 	must(t, r.writeExit(x))
 	must(t, os.WriteFile(filepath.Join(dir, "stacks-3"), nil, 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, chunks.LockName), nil, 0o600))
-	must(t, r.entomb())
+	must(t, r.entomb(""))
 }
 
 // A session keeps the newest tombs, and they are small. An instance that discarded nothing
