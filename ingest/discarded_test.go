@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // entomb leaves of a recording what a session leaves of one whose last chunk made way.
-func entomb(t *testing.T, w *tape) {
+func entomb(t *testing.T, w *tape, instance uint64) {
 	t.Helper()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -31,7 +32,7 @@ func entomb(t *testing.T, w *tape) {
 	for _, v := range []uint64{0, 70_000, 70_000, 4} {
 		body = rawformat.AppendUint(body, v)
 	}
-	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: 2, Pid: 8}
+	h := rawformat.RecordHeader{Magic: rawformat.MagicExit, Version: rawformat.Version, Instance: instance, Pid: 8}
 	if err := errors.Join(err, chunks.WriteRecords(folder.Dir(w.Dir), "exit", h, rawformat.AppendText(body, ""))); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,12 @@ func TestDiscards(t *testing.T) {
 	}
 	gone := newTape(t, session, fixtures.Options{Instance: 2, Pid: 8})
 	gone.write(t, 100)
-	entomb(t, gone)
+	entomb(t, gone, 2)
+	for i, why := range []string{rawformat.MadeWayExpired, rawformat.MadeWayOrphan, "<b>of later versions</b>"} {
+		child := newTape(t, session, fixtures.Options{Instance: uint64(3 + i), Pid: 8, Meta: []chunks.Meta{{Key: rawformat.MetaMadeWay, Value: why}}})
+		child.write(t, 100)
+		entomb(t, child, uint64(3+i))
+	}
 
 	packed := filepath.Join(t.TempDir(), "packed.gprof")
 	found, err := Find([]string{session}, Options{})
@@ -70,15 +76,18 @@ func TestDiscards(t *testing.T) {
 	for _, inputs := range [][]string{{session}, {packed}, {unpacked}, {session, packed}} {
 		got := readTape(t, inputs...)
 		lines := got.lines(stream.ReasonDiscarded)
-		if len(lines) != 2 || len(got.tables.Processes) != 1 {
+		if len(lines) != 5 || len(got.tables.Processes) != 1 {
 			t.Fatalf("%v: %d processes, %+v", inputs, len(got.tables.Processes), lines)
 		}
 		left := int64(len(got.seen))
 		if first := 40000 - left; lines[0].Count < 2 || lines[0].Bytes/lines[0].Count < first*10/lines[0].Count || !strings.HasPrefix(lines[0].Where, "from 2026-01-01 00:00:00.000 to 2026-01-01 00:00:00.0") {
 			t.Errorf("%v: %d events are left: %+v", inputs, left, lines[0])
 		}
-		if want := (stream.Line{Process: "0000000000000002", Reason: stream.ReasonDiscarded, What: "chunks", Where: "all of pid 8, from 2026-01-01 00:00:00.000 to 2026-01-01 00:00:02.000 UTC", Count: 4, Bytes: 70_000}); lines[1] != want {
-			t.Errorf("%v: %+v, want %+v", inputs, lines[1], want)
+		for i, why := range []string{"", ": it ended cleanly, and its parent held nothing from that time any more", ": it ended cleanly, and its parent was gone", ""} {
+			want := stream.Line{Process: fmt.Sprintf("%016x", i+2), Reason: stream.ReasonDiscarded, What: "chunks", Where: "all of pid 8, from 2026-01-01 00:00:00.000 to 2026-01-01 00:00:02.000 UTC" + why, Count: 4, Bytes: 70_000}
+			if lines[i+1] != want {
+				t.Errorf("%v: %+v, want %+v", inputs, lines[i+1], want)
+			}
 		}
 		if len(inputs) == 1 {
 			if worst, _ := got.tables.Ledger.Worst(); worst != stream.Info {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/decode"
+	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -16,6 +17,14 @@ type Discards struct {
 	Chunks, Bytes int64
 	// From and To are when that was recorded; 0: unknown.
 	From, To stream.Time
+	// Why is why nothing is left, if there is more to say than that the limit was reached.
+	Why string
+}
+
+// madeWay explains what a tomb says.
+var madeWay = map[string]string{
+	rawformat.MadeWayExpired: "it ended cleanly, and its parent held nothing from that time any more",
+	rawformat.MadeWayOrphan:  "it ended cleanly, and its parent was gone",
 }
 
 // Discards is what was overwritten of a process; no Chunks if nothing was.
@@ -29,7 +38,7 @@ func (p *Process) Discards() (d Discards) {
 	row := p.row()
 	d.From, d.To = row.Start, p.From()
 	if p.Removed() {
-		d.To = row.End
+		d.To, d.Why = row.End, madeWay[p.Value(rawformat.MetaMadeWay)]
 	}
 	return d
 }
@@ -55,6 +64,9 @@ func (f *Found) noteDiscards(chosen []*Process, ledger *stream.Ledger) {
 		where := d.span()
 		if p.Removed() {
 			where = fmt.Sprintf("all of pid %d, %s", p.Pid, where)
+			if d.Why != "" {
+				where += ": " + d.Why
+			}
 		}
 		if d.Chunks > 0 {
 			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDiscarded, What: "chunks", Where: where, Count: d.Chunks, Bytes: d.Bytes})

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gprof/recorder"
@@ -33,8 +34,7 @@ func TestSessionChild(t *testing.T) {
 }
 
 // A child of a real recorder is there until its parent has given up the index at
-// which it ended, and not any longer. The session needs its room before that,
-// so a copy is made in time, as who collects dumps does.
+// which it ended, and not any longer, in its session as in a copy of it.
 func TestRecordedExpiry(t *testing.T) {
 	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 1 << 20, ChunkSize: 64 << 10, CounterHz: -1})
 	if err != nil {
@@ -54,13 +54,16 @@ func TestRecordedExpiry(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(copied, filepath.Base(rec.Dir()))); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[bool]int{}
+	seen, kept := map[bool]int{}, map[bool]int{}
 	for step := 0; seen[false] == 0 && step < 400; step++ {
 		seen[shownAsItShould(t, rec.Session(), copied)]++
+		kept[shownAsItShould(t, rec.Session())]++
 		turn(4000)
 	}
-	if seen[true] == 0 || seen[false] == 0 {
-		t.Errorf("the child was there %d times, and gone %d times", seen[true], seen[false])
+	for _, times := range []map[bool]int{seen, kept} {
+		if times[true] == 0 || times[false] == 0 {
+			t.Errorf("the child was there %d times, and gone %d times", times[true], times[false])
+		}
 	}
 }
 
@@ -71,7 +74,7 @@ func turn(marks int) {
 	}
 }
 
-// shownAsItShould converts a session that is being recorded, and a copy of it,
+// shownAsItShould converts a session that is being recorded, alone or with a copy of it,
 // and reports whether the child is there; it fails if the rule says otherwise.
 func shownAsItShould(t *testing.T, inputs ...string) bool {
 	t.Helper()
@@ -85,7 +88,7 @@ func shownAsItShould(t *testing.T, inputs ...string) bool {
 		t.Fatal(err)
 	}
 	var parent, child *Process
-	for _, p := range found.Processes {
+	for _, p := range slices.Concat(found.Processes, found.Gone()) {
 		if p.Exit == nil {
 			parent = p
 		} else {

@@ -256,6 +256,51 @@ func TestCrashLoop(t *testing.T) {
 	}
 }
 
+// Children of a process, of which two ended cleanly and one was killed, stay beside a busy
+// neighbour while their parent holds what is of their time. After that those that ended
+// cleanly go first, and leave a tombstone that says so.
+func TestChildrenKeepTheirFloor(t *testing.T) {
+	const limit = 3 << 20
+	dir := t.TempDir()
+	in := filepath.Join(dir, "s")
+	parent := startMember(t, dir, fmt.Sprintf("GPROF_LIMIT=%d", limit))
+	parent.do("mark 999")
+	var kids []*member
+	for i := range 3 {
+		kid := startMember(t, dir, "GPROF_PARENT="+filepath.Base(parent.dir))
+		kid.do("mark 999")
+		if i == 1 {
+			kid.kill()
+		} else {
+			kid.stop()
+		}
+		kids = append(kids, kid)
+	}
+	busy := startMember(t, dir)
+	flood := func(m *member, rounds int) {
+		for range rounds {
+			m.do("mark 999")
+			m.do("insist")
+		}
+	}
+	flood(busy, 100) // some 6 MB
+	for _, kid := range kids {
+		checkWindow(t, kid.dir, 999, false)
+	}
+	for n := 0; len(instances(t, in)) > 3; n++ { // the parent, the busy one and the crash
+		if n == 200 {
+			t.Fatalf("%v are still there", instances(t, in))
+		}
+		flood(parent, 1)
+	}
+	for i, kid := range kids {
+		r := read(t, kid.dir, chunks.Unproven, chunks.Stale)
+		if gone := r.Removed(); gone == (i == 1) || gone && r.Value(rawformat.MetaMadeWay) != rawformat.MadeWayExpired {
+			t.Errorf("child %d is gone: %v, meta %v", i, gone, r.Meta)
+		}
+	}
+}
+
 // instances returns the directories in a session that hold chunks. A process whose chunks were
 // discarded leaves a small tombstone.
 func instances(t *testing.T, session string) (names []string) {

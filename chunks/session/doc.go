@@ -46,11 +46,23 @@
 // divided by twice the number of processes. Of the processes that died uncleanly, the
 // newest and the first of the same crash loop (crashes of a loop are at most an hour
 // apart) have a floor too, and what they recorded within their Keep is protected as far
-// as half the limit suffices for both. All others have no guard: older crashes, those
-// with a Keep of zero, and those that ended normally. When the last chunk of an
-// instance is removed, so are its slot and directory, except for a tomb: exit, which
-// says how much was discarded, and meta, reduced to what identifies the process. A
-// session keeps the 32 newest tombs, a few KB each, beside its limit.
+// as half the limit suffices for both.
+//
+// So has a child that ended cleanly, until it expires: when its parent's range start has
+// passed the mark in its exit record, or when its parent is gone. That is when Gecko drops
+// an exit profile. A parent that has ended is gone, unless it is a protected crash or a
+// child that has not expired itself. The 32 newest children have a floor, fewer if two
+// chunks of each don't fit. They count among the number of processes, but together as no
+// more than all others. Once it has expired, a child is the first to make room.
+//
+// All others have no guard: older crashes, those with a Keep of zero, and those that ended
+// normally. When the last chunk of an instance is removed, so are its slot and directory,
+// except for a tomb: exit, which says how much was discarded, and meta, reduced to what
+// identifies the process, and to why a child went. A session keeps the 32 newest tombs, a
+// few KB each, beside its limit.
+//
+// A process of an earlier version knows nothing of children in the page: it removes them by
+// age, and gives its own no floor.
 //
 // # The dead
 //

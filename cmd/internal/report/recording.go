@@ -34,6 +34,7 @@ type discardSummary struct {
 	Bytes  int64     `json:"bytes"`
 	From   time.Time `json:"from,omitzero"`
 	To     time.Time `json:"to,omitzero"`
+	Why    string    `json:"why,omitempty"` // if nothing is left: what there is to say beside that the limit was reached
 }
 
 type removedSummary struct {
@@ -236,7 +237,7 @@ func newDiscardSummary(p *ingest.Process) *discardSummary {
 	if d.Chunks == 0 {
 		return nil
 	}
-	s := &discardSummary{Chunks: d.Chunks, Bytes: d.Bytes}
+	s := &discardSummary{Chunks: d.Chunks, Bytes: d.Bytes, Why: d.Why}
 	if d.From != 0 {
 		s.From = Moment(d.From)
 	}
@@ -255,6 +256,9 @@ func (d *discardSummary) String() string {
 	}
 	if !d.To.IsZero() {
 		text += " to " + d.To.Format(layout)
+	}
+	if d.Why != "" {
+		text += ": " + d.Why
 	}
 	return text
 }
