@@ -102,6 +102,14 @@ func Clean(p *chunks.Process) bool {
 	return e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitNormal && e.Code == 0)
 }
 
+var madeWay = map[string]string{
+	rawformat.MadeWayExpired: "it ended cleanly, and its parent held nothing from that time any more",
+	rawformat.MadeWayOrphan:  "it ended cleanly, and its parent was gone",
+}
+
+// MadeWay explains why nothing is left of p, "" if its tomb does not say more than that.
+func MadeWay(p *chunks.Process) string { return madeWay[p.Value(rawformat.MetaMadeWay)] }
+
 // BootID identifies the boot of p's machine, "" if unknown. Processes of one boot share the
 // monotonic clock.
 func BootID(p *chunks.Process) string { return p.Value(rawformat.MetaBootID) }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gprof/decode"
-	"gprof/rawformat"
 	"gprof/stream"
 )
 
@@ -21,12 +20,6 @@ type Discards struct {
 	Why string
 }
 
-// madeWay explains what a tomb says.
-var madeWay = map[string]string{
-	rawformat.MadeWayExpired: "it ended cleanly, and its parent held nothing from that time any more",
-	rawformat.MadeWayOrphan:  "it ended cleanly, and its parent was gone",
-}
-
 // Discards is what was overwritten of a process; no Chunks if nothing was.
 func (p *Process) Discards() (d Discards) {
 	if p.foreign != nil {
@@ -38,7 +31,7 @@ func (p *Process) Discards() (d Discards) {
 	row := p.row()
 	d.From, d.To = row.Start, p.From()
 	if p.Removed() {
-		d.To, d.Why = row.End, madeWay[p.Value(rawformat.MetaMadeWay)]
+		d.To, d.Why = row.End, decode.MadeWay(p.Process)
 	}
 	return d
 }
