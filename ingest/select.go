@@ -20,6 +20,8 @@ type Selection struct {
 	// Processes are the wanted ones: patterns of any of their names, see [stream.Process.Names], or
 	// the beginning of one's instance. None: all.
 	Processes filter.Patterns
+	// Tracks, if any, leave out processes of which they can want none.
+	Tracks filter.Tracks
 	// From and To limit the time: from From on and before To. Both 0: no limit.
 	From, To stream.Time
 	// Grouping says which tracks samples and markers are put on.
@@ -181,7 +183,11 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, 
 		}
 	}
 	if len(names) == len(all) && len(all) > 0 {
-		return nil, filter.NoMatch(fmt.Sprintf("no process has the instance, pid, name, service or host %v", s.Processes), names)
+		wanted := s.Processes.String()
+		if len(s.Processes) == 0 {
+			wanted = s.Tracks.String()
+		}
+		return nil, filter.NoMatch("no process has the instance, pid, name, service or host "+wanted, names)
 	}
 	return kept, nil
 }
@@ -231,7 +237,7 @@ func (p *Process) notAsked(filter string) stream.Line {
 
 // names reports whether a process has a wanted name.
 func (s *Selection) names(row *stream.Process) bool {
-	return len(s.Processes) == 0 || slices.ContainsFunc(row.Names(), s.Processes.Match)
+	return s.Tracks.WantProcess(row.Pid) && (len(s.Processes) == 0 || slices.ContainsFunc(row.Names(), s.Processes.Match))
 }
 
 // slack is how exactly times in chunk headers agree with those of events: both are of one clock,

@@ -145,7 +145,7 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			src = filter.During(filter.ByTime(src, start+half, end), []filter.Query{query}, filter.DuringOptions{SpillDir: t.TempDir()})
-			src = filter.TagRoot(filter.ByCategory(filter.ByTrack(src, filter.Patterns{"*"}, nil), filter.Patterns{"*"}), "track", "pid")
+			src = filter.TagRoot(filter.ByCategory(filter.ByTrack(src, filter.Tracks{"*"}, nil), filter.Patterns{"*"}), "track", "pid")
 			var text bytes.Buffer
 			copyTo(t, streamtest.Validate(streamtest.NewText(&text)), src)
 			if want == nil {

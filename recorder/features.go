@@ -3,8 +3,11 @@ package recorder
 import (
 	"fmt"
 	"math/bits"
+	"os"
 	"strings"
 	"time"
+
+	"gprof/rawformat/pattern"
 )
 
 // Features is a set of kinds of data that a recording may hold.
@@ -128,44 +131,8 @@ func (s Features) describe() string {
 	return fmt.Sprintf("%s (%d of %d)", strings.ReplaceAll(s.String(), ",", ", "), bits.OnesCount32(uint32(s)), len(FeatureNames()))
 }
 
-// trackFilter says which tracks are recorded; nil: all.
-type trackFilter []string
-
-// wants reports whether the track of that name is recorded. The last pattern that matches
-// decides. If none matches, the track is recorded only if all patterns exclude.
-func (f trackFilter) wants(name string) bool {
-	only := false
-	for i := len(f) - 1; i >= 0; i-- {
-		pattern, not := strings.CutPrefix(f[i], "-")
-		if fits(pattern, name) {
-			return !not
-		}
-		only = only || !not
-	}
-	return !only
-}
-
-// fits reports whether the name matches the pattern, in which a star stands for any text.
-func fits(pattern, name string) bool {
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, first)
-	for {
-		if !ok {
-			return false
-		}
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(name, part)
-		}
-		_, name, ok = strings.Cut(name, part)
-		rest = after
-	}
-}
-
-// describe is the text for meta, "" for no filter.
-func (f trackFilter) describe() string {
-	return strings.Join(f, ", ")
+// wanted says whether a track of this process is recorded.
+func wanted(tracks pattern.Tracks) func(track string) bool {
+	pid := os.Getpid()
+	return func(track string) bool { return tracks.Want(track, pid) }
 }

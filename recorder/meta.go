@@ -143,7 +143,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
 	add(rawformat.MetaSelfTest+"features", r.features.describe())
-	add(rawformat.MetaSelfTest+"tracks", trackFilter(p.Tracks).describe())
+	add(rawformat.MetaSelfTest+"tracks", strings.Join(p.Tracks, ", "))
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	r.keeper.Describe(func(what, text string) { add(rawformat.MetaSelfTest+what, text) })
 	add(rawformat.MetaSelfTest+"clock", r.rec.Clock().Test())

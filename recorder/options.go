@@ -111,10 +111,12 @@ type Options struct {
 	// options say.
 	Features, Without Features
 
-	// Tracks says which tracks are recorded, by patterns for their names (see [NewTrack])
-	// in which a star stands for any text. A pattern that begins with a minus excludes
-	// tracks: "worker *", "-worker 3". The last pattern that matches a name decides. If
-	// none matches, the track is recorded only if all patterns exclude. A marker aimed at a
+	// Tracks says which tracks are recorded (see [NewTrack]): "worker" those with that in
+	// their name, in any case; "worker *" those whose whole name fits, where * stands for
+	// any text and ? for one character; "=worker 3" the one of exactly that name; "pid:12"
+	// all, in that process. A minus before any of these excludes: "worker", "-=worker 3".
+	// The last that fits a name decides. If none does, the track is recorded only if all
+	// exclude. A marker aimed at a
 	// track that is not recorded costs as much as one without a recorder; CPU samples of
 	// goroutines there, and their markers that are not aimed, are not recorded. Data on no
 	// track is always recorded, and so are markers before Start.

@@ -56,7 +56,7 @@ var environmentTable = []struct {
 	{"GPROF_WAIT_HZ", "N", "how often it is recorded in a second where goroutines wait; 0 never", func(s *settings, v string) (err error) { s.WaitHz, err = strconv.Atoi(v); return }},
 	{"GPROF_WALL_HZ", "N", "how many rounds over all goroutines there are in a second, to see who waits; 0 none", func(s *settings, v string) (err error) { s.WallHz, err = strconv.Atoi(v); return }},
 	{"GPROF_FEATURES", "NAME,-NAME,...", "which kinds of data are recorded, or not: " + strings.Join(FeatureNames(), ", "), (*settings).setFeatures},
-	{"GPROF_TRACKS", "NAME,-NAME,...", "which tracks are recorded, or not; * stands for anything", func(s *settings, v string) error { s.Tracks = splitList(v); return nil }},
+	{"GPROF_TRACKS", "NAME,-NAME,...", "which tracks are recorded, or not, by parts of their names; * stands for anything, =NAME is exactly that one, pid:N all of a process", func(s *settings, v string) error { s.Tracks = splitList(v); return nil }},
 	{"GPROF_TRACE", "DURATION", "how much of Go's execution trace is kept in memory, for windows on demand: 5s; 0 nothing", (*settings).setTrace},
 	{"GPROF_DUMP", "DIR", "directory into which the recording is copied when it is stopped", func(s *settings, v string) error { s.Dump = v; return nil }},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -167,15 +168,14 @@ func TestSanitize(t *testing.T) {
 func TestTrackFilter(t *testing.T) {
 	for _, tt := range []struct{ filter, name, want string }{
 		{"", "a", "yes"},
-		{"a", "a", "yes"}, {"a", "b", "no"}, {"a", "ab", "no"},
+		{"a", "a", "yes"}, {"a", "b", "no"}, {"a", "cAb", "yes"}, {"=a", "ab", "no"}, {"pid:" + strconv.Itoa(os.Getpid()), "a", "yes"}, {"pid:0", "a", "no"},
 		{"-a", "a", "no"}, {"-a", "b", "yes"},
 		{"work*", "worker 3", "yes"}, {"*3", "worker 3", "yes"}, {"w*er*3", "worker 3", "yes"}, {"w*er*4", "worker 3", "no"}, {"w*er", "worker 3", "no"}, {"*er", "worker", "yes"}, {"*", "", "yes"}, {"a*a", "a", "no"},
 		{"**", "a", "yes"}, {"*or*or*", "or", "no"}, {"*or*or*", "or or", "yes"},
 		{"work*,-worker 3", "worker 3", "no"}, {"work*,-worker 3", "worker 4", "yes"}, {"work*,-worker 3", "else", "no"},
 		{"-*,a", "a", "yes"}, {"-*,a", "b", "no"},
 	} {
-		filter := trackFilter(splitList(tt.filter))
-		if got := filter.wants(tt.name); got != (tt.want == "yes") {
+		if got := wanted(splitList(tt.filter))(tt.name); got != (tt.want == "yes") {
 			t.Errorf("filter %s, track %q: %v", tt.filter, tt.name, got)
 		}
 	}

@@ -52,7 +52,7 @@ func open(o Options) (*Recorder, error) {
 func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 	c := keeper.Config{
 		Recording: r.rec, Files: r.files, Session: p.session, Limit: p.Limit, Asked: p.asked, Keep: p.Keep, ChunkSize: p.ChunkSize, Faults: faults,
-		Markers: p.Features.Has(FeatureMarkers), Wants: trackFilter(p.Tracks).wants, CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
+		Markers: p.Features.Has(FeatureMarkers), Wants: wanted(p.Tracks), CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
 		WaitHz: p.WaitHz, WallHz: p.WallHz, TraceBehind: p.TraceBehind, Traceable: p.traceable,
 	}
 	if p.memory {

@@ -58,7 +58,7 @@ func (p *Process) Words() []string {
 
 // Names are all names of the process.
 func (p *Process) Names() []string {
-	return []string{p.InstanceName(), p.Title(), strings.Join(p.Words(), "-"), strconv.Itoa(p.Pid), p.Name, p.Service, p.Host}
+	return []string{p.InstanceName(), p.Title(), strings.Join(p.Words(), "-"), strconv.Itoa(p.Pid), "pid:" + strconv.Itoa(p.Pid), p.Name, p.Service, p.Host}
 }
 
 // InstanceName is the instance in hexadecimal, as in the ledger and in the names of

@@ -37,7 +37,7 @@ func TestFiltersConform(t *testing.T) {
 	filters := map[string]func(stream.Source) stream.Source{
 		"during":     during(t, false, "*"),
 		"during all": during(t, true, "*"),
-		"tracks":     func(src stream.Source) stream.Source { return filter.ByTrack(src, filter.Patterns{"*"}, nil) },
+		"tracks":     func(src stream.Source) stream.Source { return filter.ByTrack(src, filter.Tracks{"*"}, nil) },
 		"categories": func(src stream.Source) stream.Source { return filter.ByCategory(src, filter.Patterns{"*"}) },
 		"tagroot":    func(src stream.Source) stream.Source { return filter.TagRoot(src, "track", "pid") },
 	}
@@ -187,7 +187,7 @@ func TestNoMatch(t *testing.T) {
 	}{
 		{during(t, false, "nobody"), "there are:\n  inner\n  job\n  request"},
 		{during(t, false, "request[duration>1s]"), "none of 2 markers is as in request[duration>1s]; their fields are duration, n, and the longest took 100ns"},
-		{func(s stream.Source) stream.Source { return filter.ByTrack(s, filter.Patterns{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
+		{func(s stream.Source) stream.Source { return filter.ByTrack(s, filter.Tracks{"x", "y"}, nil) }, "there are:\n  a\n  b\n  other\n  z"},
 		{func(s stream.Source) stream.Source { return filter.ByCategory(s, filter.Patterns{"x"}) }, "there are:\n  Other"},
 		{func(s stream.Source) stream.Source { return filter.TagRoot(s, "zone") }, "there are:\n  instance\n  name\n  pid\n  process\n  track"},
 	} {
@@ -226,7 +226,7 @@ func TestDuringMemory(t *testing.T) {
 }
 
 func TestTracksAndCategories(t *testing.T) {
-	n := left(t, filter.ByTrack(recording().Source(), filter.Patterns{"b", "other"}, nil))
+	n := left(t, filter.ByTrack(recording().Source(), filter.Tracks{"b", "other"}, nil))
 	if got := strings.Join(n.list, " "); got != "160 290 350 c155 c350 c700 c95 m3 m4 m5 m6" {
 		t.Errorf("tracks: %s", got)
 	}

@@ -21,7 +21,7 @@ type settings struct {
 	To            string          `json:"to,omitempty"`
 	Last          time.Duration   `json:"last,omitempty"`
 	Process       filter.Patterns `json:"process,omitempty"`
-	Track         filter.Patterns `json:"track,omitempty"`
+	Track         filter.Tracks   `json:"track,omitempty"`
 	Category      filter.Patterns `json:"category,omitempty"`
 	During        []string        `json:"during,omitempty"`
 	DuringAll     bool            `json:"during_all,omitempty"`

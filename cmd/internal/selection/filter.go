@@ -15,8 +15,8 @@ import (
 // commands that read events have them.
 type Filter struct {
 	Period
-	Process   filter.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid, name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
-	Track     filter.Patterns `sep:"none" placeholder:"NAME" help:"Only the tracks that are called so, and what belongs to no track, such as counters. * and ? stand for characters. May be repeated."`
+	Process   filter.Patterns `sep:"none" placeholder:"P" help:"Only the processes with this instance (or the beginning of one), pid (12 or pid:12), name, service or host, or that info calls so. * and ? stand for characters. May be repeated."`
+	Track     filter.Tracks   `sep:"none" placeholder:"NAME" help:"Only the tracks with this in their name, in any case, such as 'worker', and what belongs to no track, such as counters. * and ? stand for characters of the whole name, =NAME is exactly this one, pid:12 all tracks of a process, -NAME all others. May be repeated; the last that fits decides."`
 	Category  filter.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
 	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
@@ -64,7 +64,7 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, console.Exit(console.Usage, err)
 	}
-	selection := ingest.Selection{Processes: f.Process, Grouping: groupings[f.Tracks]}
+	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks]}
 	if f.Given() {
 		selection.From, selection.To = from, to
 	}
