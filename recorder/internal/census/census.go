@@ -32,6 +32,11 @@ type Census struct {
 	spread int    // how many rounds a row stands for
 	stack  stackReader
 	tally  Tally
+
+	own    pointer // the goroutine that makes the round
+	moved  bool    // some other goroutine has, or runs, in this round
+	still  int     // rounds since one did
+	looked int     // how many looks these rounds had
 }
 
 // seen is what the last look at a place of the runtime's list has found.
@@ -67,21 +72,27 @@ func open(sink Sink) (*Census, error) {
 }
 
 // Round looks at goroutines until all were looked at, or until it has taken as long as it
-// may; the next round goes on from there. A goroutine's row stands for spread rounds, or for
-// fewer if it no longer waits there.
-func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
-	c.round++
+// may; the next round goes on from there. It stands for so many rounds, of which the others were
+// left out. A goroutine's row stands for spread rounds, or for fewer if it no longer waits there.
+func (c *Census) Round(clock *rt.Clock, most time.Duration, spread, rounds int) {
+	c.round += uint32(rounds)
 	c.tally.Rounds++
+	c.tally.Idle += rounds - 1
 	c.spread = max(1, spread)
+	c.own, c.moved = static(rt.OwnG()), false
 	begun := rt.Now()
 	all := c.layout.goroutines(c.length)
 	if n := len(all); n > len(c.seen) {
 		c.seen = append(c.seen, slices.Repeat([]seen{{stack: noStack}}, n-len(c.seen))...)
 	}
 	at := clock.Now()
-	for n := 1; n <= len(all); n++ {
+	n := 1
+	for ; n <= len(all); n++ {
 		if c.cursor >= len(all) {
 			c.cursor = 0
+		}
+		if n%batch == 1 {
+			c.layout.fetch(all[c.cursor:min(c.cursor+batch, len(all))])
 		}
 		moved := c.look(all[c.cursor], c.cursor, at)
 		c.cursor++
@@ -92,6 +103,17 @@ func (c *Census) Round(clock *rt.Clock, most time.Duration, spread int) {
 		}
 	}
 	c.length = c.layout.length()
+	if c.still, c.looked = c.still+rounds, c.looked+n; c.moved {
+		c.still, c.looked = 0, 0
+	}
+}
+
+// Still is for how many rounds all goroutines but the caller's have stood still.
+func (c *Census) Still() int {
+	if c.looked < c.length {
+		return 0
+	}
+	return c.still
 }
 
 // look looks at the goroutine at a place of the runtime's list. The look stands for the
@@ -100,6 +122,7 @@ func (c *Census) look(g pointer, place int, at rt.Tick) (moved bool) {
 	s, now := &c.seen[place], c.layout.glance(g)
 	c.tally.Looks++
 	if now.status&statusScan != 0 {
+		c.moved = true
 		return false
 	}
 	rounds := c.round - s.round
@@ -110,6 +133,7 @@ func (c *Census) look(g pointer, place int, at rt.Tick) (moved bool) {
 	if moved = now != s.glance || !now.holds(); moved {
 		c.change(s, g, now)
 	}
+	c.moved = c.moved || now.status == statusRunning && g != c.own
 	if s.stack == noStack {
 		return moved
 	}
@@ -131,6 +155,7 @@ func (c *Census) change(s *seen, g pointer, now glance) {
 	if stack != s.stack || now.goroutine != s.goroutine {
 		c.finish(s)
 	}
+	c.moved = c.moved || stack != s.stack || now != s.glance
 	s.glance, s.stack = now, stack
 }
 

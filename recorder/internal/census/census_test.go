@@ -39,10 +39,10 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			opened := rt.Now() - before
-			c.Round(&clock, time.Minute, 50)
+			c.Round(&clock, time.Minute, 50, 1)
 			b.ResetTimer()
 			for range b.N {
-				c.Round(&clock, time.Minute, max(1, n*100/2000))
+				c.Round(&clock, time.Minute, max(1, n*100/2000), 1)
 			}
 			t := c.Tally()
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/goroutine")

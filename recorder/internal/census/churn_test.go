@@ -31,7 +31,7 @@ func TestStacksOfRestlessGoroutines(t *testing.T) {
 	var clock rt.Clock
 	var tally Tally
 	for sink.deep < 200 {
-		c.Round(&clock, time.Second, 3)
+		c.Round(&clock, time.Second, 3, 1)
 		if tally = c.tally; tally.Rounds%64 == 0 {
 			runtime.GC()
 		}

@@ -29,6 +29,7 @@ const (
 // Tally counts what a census did.
 type Tally struct {
 	Rounds  int // all
+	Idle    int // others, left out while nothing moved
 	Cut     int // rounds that did not get to all goroutines
 	Looks   int // at goroutines, including those that have ended
 	Left    int // looks that these rounds did not get to

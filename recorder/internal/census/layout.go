@@ -43,6 +43,7 @@ type pointer = unsafe.Pointer
 type layout struct {
 	list                uintptr // the address of the slice of all goroutines
 	goid, status, turns uintptr // offsets in a g; turns counts how often the goroutine stopped running, modulo 256
+	fetched             uintptr // makes the compiler keep the reads
 }
 
 // glance is what tells whether a goroutine has moved: as long as it stands still, its turns and its
@@ -96,6 +97,17 @@ func (l *layout) glance(g pointer) (s glance) {
 	s.sp = word(g, offSched)
 	s.turns = *(*uint8)(unsafe.Add(g, l.turns))
 	return s
+}
+
+// fetch reads what glance will read of some g. Nothing depends on what is read, so the processor
+// waits for all of them at once.
+//
+//go:norace
+//go:nocheckptr
+func (l *layout) fetch(all []pointer) {
+	for _, g := range all {
+		l.fetched += uintptr(atomic.LoadUint32((*uint32)(unsafe.Add(g, l.status)))) + word(g, offSched) + uintptr(*(*uint8)(unsafe.Add(g, l.turns)))
+	}
 }
 
 // state reads more of the g.

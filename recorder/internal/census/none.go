@@ -16,11 +16,13 @@ type Census struct{}
 func Open(Sink) (*Census, error) { return nil, errors.ErrUnsupported }
 
 // Round does nothing, as all methods.
-func (*Census) Round(*rt.Clock, time.Duration, int) {}
+func (*Census) Round(*rt.Clock, time.Duration, int, int) {}
 
 func (*Census) Finish() {}
 
 func (*Census) Forget() {}
+
+func (*Census) Still() int { return 0 }
 
 func (*Census) Goroutines() int { return 0 }
 

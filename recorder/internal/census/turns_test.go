@@ -40,21 +40,60 @@ func TestStacksFollowTurns(t *testing.T) {
 	who := <-began
 	defer close(wake)
 	var clock rt.Clock
-	c.Round(&clock, time.Minute, 1) // to know how long the list is
+	c.Round(&clock, time.Minute, 1, 1) // to know how long the list is
 	for step := range int32(20) {
 		for steps.Load() != step+1 || c.layout.state(static(uintptr(who[0]))).status != statusWaiting {
 			runtime.Gosched()
 		}
 		want := []string{".waitLeft", ".waitRight"}[step%2]
-		c.Round(&clock, time.Minute, 1)
+		c.Round(&clock, time.Minute, 1, 1)
 		at := last.at[who[1]]
 		if !strings.Contains(last.stacks[at], want) {
 			t.Fatalf("step %d: seen at %s, want %s", step, last.stacks[at], want)
 		}
-		if c.Round(&clock, time.Minute, 1); last.at[who[1]] != at {
+		if c.Round(&clock, time.Minute, 1, 1); last.at[who[1]] != at {
 			t.Fatalf("step %d: the stack was read again", step)
 		}
 		wake <- true
+	}
+}
+
+// While all goroutines stand still a round may stand for several, so that what they waited adds up.
+func TestStill(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var rows counter
+	c, err := Open(&rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wake, moved := make(chan bool), make(chan bool)
+	go func() {
+		for waitLeft(wake) {
+			moved <- true
+		}
+	}()
+	defer close(wake)
+	var clock rt.Clock
+	still := func() {
+		for c.Still() < 3 {
+			c.Round(&clock, time.Minute, 1, 1)
+			time.Sleep(time.Millisecond)
+		}
+	}
+	still()
+	wake <- true
+	<-moved
+	if c.Round(&clock, time.Minute, 1, 1); c.Still() > 0 {
+		t.Errorf("still for %d rounds, but a goroutine has moved", c.Still())
+	}
+	still()
+	c.Tally()
+	before := rows
+	if c.Round(&clock, time.Minute, 1, 8); rows.rounds-before.rounds != 8*(rows.rows-before.rows) {
+		t.Errorf("%d rows of %d rounds, want 8 each", rows.rows-before.rows, rows.rounds-before.rounds)
+	}
+	if tally := c.Tally(); tally.Rounds != 1 || tally.Idle != 7 {
+		t.Errorf("%+v", tally)
 	}
 }
 

@@ -18,9 +18,16 @@ const (
 	// MaxWallHz is how many rounds over all goroutines there may be in a second.
 	MaxWallHz = 1000
 
-	// fewGoroutines may take wallShare of a processor, more of them twice that.
+	// fewGoroutines may take wallShare of a processor, more of them wallShareMany. Waking the
+	// process takes about as much again.
 	fewGoroutines = 2000
-	wallShare     = 0.0045
+	wallShare     = 0.0025
+	wallShareMany = 0.007
+
+	// While no goroutine has moved for stillAfter, one round in stillRounds is made, and stands
+	// for the others.
+	stillAfter  = rt.Time(time.Second)
+	stillRounds = 8
 
 	// wallRows is how many rows of goroutines that stand still are written in a second; with
 	// more goroutines a row stands for more rounds.
@@ -43,6 +50,7 @@ type wallMeter struct {
 	census  *census.Census
 	err     error // why there is no census
 	due     rt.Time
+	left    int     // for how many rounds the next one stands, 0: it is the first
 	report  rt.Time // when to report next
 	sites   []wallSite
 	found   map[uint64][]int32 // sites by the sum of their calls
@@ -85,7 +93,7 @@ func (m *wallMeter) turn(k *Keeper, now rt.Time) {
 		return
 	}
 	m.rest()
-	m.k, m.now, m.due = k, asked, 0
+	m.k, m.now, m.due, m.left = k, asked, 0, 0
 	if asked == 0 {
 		return
 	}
@@ -117,7 +125,7 @@ func (m *wallMeter) rest() {
 	}
 	m.census.Finish()
 	m.tell()
-	m.due, m.since = 0, rt.Now()
+	m.due, m.left, m.since = 0, 0, rt.Now()
 }
 
 // round makes a round, if it is time. Rounds have regular times; those that were missed
@@ -128,23 +136,38 @@ func (m *wallMeter) round(k *Keeper) {
 	if m.await(k); !m.looks() || now < m.due {
 		return
 	}
-	m.due = now - now%m.period() + m.period()
+	rounds := m.skip(now)
 	if len(m.sites) > maxWallSites || m.found == nil {
 		m.census.Forget()
 		m.sites, m.found = nil, map[uint64][]int32{}
 	}
 	n := m.census.Goroutines()
-	share := wallShare
-	if n > fewGoroutines {
-		share *= 2
-	}
-	m.census.Round(k.rec.Clock(), time.Duration(share*float64(m.period())), n*int(m.now)/wallRows)
+	m.census.Round(k.rec.Clock(), time.Duration(wallShareOf(n)*float64(m.period())*float64(rounds)), n*int(m.now)/wallRows, rounds)
 	m.spent += rt.Now() - now
 	k.spent.samples.Add(int64(rt.Now() - now))
 	if now > m.report {
 		m.report = now + wallReportEvery
 		m.tell()
 	}
+}
+
+// skip returns for how many rounds the one that begins stands, and sets when the next one is due.
+func (m *wallMeter) skip(now rt.Time) (rounds int) {
+	rounds = max(1, m.left)
+	m.left = 1
+	if rt.Time(m.census.Still())*m.period() >= stillAfter {
+		m.left = stillRounds
+	}
+	m.due = now - now%m.period() + rt.Time(m.left)*m.period()
+	return rounds
+}
+
+// wallShareOf is how much of a processor rounds over n goroutines may take.
+func wallShareOf(n int) float64 {
+	if n > fewGoroutines {
+		return wallShareMany
+	}
+	return wallShare
 }
 
 // next is the time until the next round, at most d.
@@ -163,8 +186,8 @@ func (m *wallMeter) tell() {
 		return
 	}
 	elapsed := float64(rt.Now() - m.since)
-	m.k.rec.Log(rawformat.LogInfo, fmt.Sprintf("wall: %d rounds of %d planned, %d of %d looks at goroutines (%.1f %%), %d of them thrown away, %d stacks read, in %.2f %% of the time",
-		t.Rounds, int(elapsed/float64(m.period())), t.Looks, all, 100*float64(t.Looks)/float64(all), t.Thrown, t.Stacks, 100*float64(m.spent)/elapsed))
+	m.k.rec.Log(rawformat.LogInfo, fmt.Sprintf("wall: %d rounds of %d planned, %d left out while nothing moved, %d of %d looks at goroutines (%.1f %%), %d of them thrown away, %d stacks read, in %.2f %% of the time",
+		t.Rounds, int(elapsed/float64(m.period())), t.Idle, t.Looks, all, 100*float64(t.Looks)/float64(all), t.Thrown, t.Stacks, 100*float64(m.spent)/elapsed))
 	m.spent, m.since = 0, rt.Now()
 }
 
@@ -245,7 +268,7 @@ func isOfRuntime(leafFirst []dict.Frame) bool {
 // describe is the text for meta.
 func (m *wallMeter) describe() string {
 	if hz := m.hz.Load(); hz > 0 {
-		return fmt.Sprintf("%d Hz, at most %.2f %% of a processor up to %d goroutines, then twice that; a log tells what was seen", hz, 100*wallShare, fewGoroutines)
+		return fmt.Sprintf("%d Hz, looks take at most %.2f %% of a processor up to %d goroutines, then %.2f %%; a log tells what was seen", hz, 100*wallShare, fewGoroutines, 100*wallShareMany)
 	}
 	return "off"
 }
