@@ -15,7 +15,8 @@
 //     address if the function is unknown.
 //   - Delays become the Jank markers that the viewer would derive from them.
 //   - A wait becomes a sample without CPU time, as of a thread that sleeps. How long it was is in
-//     no column, only in the times of the rows; nor is how many goroutines waited.
+//     no column, only in the times of the rows; nor is how many goroutines waited. The ledger
+//     counts these waits.
 //   - Measurements have no place: they are in the ledger. A track of nothing else is no thread.
 //   - Allocations are markers that the viewer takes out again. They have bytes, but no number of
 //     objects. Those without an address get one below 0: see convert/internal/heap.

@@ -250,7 +250,7 @@ func TestWaitsAreSamples(t *testing.T) {
 		t.Errorf("threads %q, want %q", names, want)
 	}
 	log := compact(t, profile.object("profileGatheringLog"))
-	if !strings.Contains(log, `"count":1`) || !strings.Contains(log, `"what":"waits"`) {
+	if !strings.Contains(log, `"count":1`) || !strings.Contains(log, `"what":"waits"`) || !strings.Contains(log, `"what":"lengths of waits"`) {
 		t.Errorf("the ledger: %s", log)
 	}
 }

@@ -221,6 +221,7 @@ func (t *thread) sampled(of stream.Series) bool {
 // waits writes samples without CPU time.
 func (s *Sink) waits(b *stream.Batch) {
 	s.thread.rowsOf = b.Series
+	s.lost.Lose(b.Series.Process, "lengths of waits", int64(b.Len()))
 	for from := 0; from < b.Len(); from += ahead {
 		merged := s.code.merge(s.merged[:0], b.Stack[from:min(from+ahead, b.Len())])
 		p := s.samplePieces.Get()
