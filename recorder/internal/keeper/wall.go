@@ -21,8 +21,8 @@ const (
 	// fewGoroutines may take wallShare of a processor, more of them wallShareMany. Waking the
 	// process takes about as much again.
 	fewGoroutines = 2000
-	wallShare     = 0.0025
-	wallShareMany = 0.007
+	wallShare     = 0.0015
+	wallShareMany = 0.005
 
 	// While no goroutine has moved for stillAfter, one round in stillRounds is made, and stands
 	// for the others.
