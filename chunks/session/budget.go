@@ -18,8 +18,13 @@ type budget struct {
 	limit    int64
 	sum      int64 // bytes of all, without what was asked for
 	accounts []account
-	byID     map[uint64]*account // by instance, if there are children that ended cleanly
-	children []*account          // reused
+	children []*account // that ended cleanly and have a floor
+
+	// For find.
+	sought uint64
+	found  *account
+	scans  int
+	byID   map[uint64]*account // by instance, after maxScans
 }
 
 // account is one slot in a budget.

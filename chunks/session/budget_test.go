@@ -188,6 +188,11 @@ func TestBudgetChildren(t *testing.T) {
 	for range 200 {
 		storm = append(storm, party{parent: 1, mark: 60})
 	}
+	line := []party{{parent: 1, mark: 60}}
+	for i := range 8 {
+		line = append(line, party{parent: uint64(3 + i)})
+	}
+	line = append(line, party{parent: 99})
 	for _, c := range []struct {
 		name    string
 		limit   int64
@@ -199,6 +204,7 @@ func TestBudgetChildren(t *testing.T) {
 		{"nothing is left of its parent", 240, family(party{parent: 99, mark: 60}), orphan},
 		{"what ended without a parent goes by its age", 240, family(party{kind: clean, parent: 1, mark: 60}), "0"},
 		{"a child of a child that is kept", 320, family(party{parent: 1, mark: 60, start: 5}, party{parent: 3, mark: 5}), "30 30"},
+		{"a long line of children", 1800, family(line...), strings.Repeat("40 ", 9) + orphan},
 		{"a child of a child that has expired", 320, family(party{parent: 1, mark: 9, start: 5}, party{parent: 3, mark: 5}), expired + " " + expired},
 		{"a child of a protected crash", 320, family(party{kind: crashed, start: 5}, party{parent: 3, mark: 5}, party{parent: 3, mark: 4}), "40 30 " + expired},
 		{"a child of a crash that is not", 320, family(party{kind: crashed}, party{kind: crashed}, party{kind: crashed}, party{parent: 4, mark: 5}), "40 0 40 " + orphan},

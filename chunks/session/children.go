@@ -14,31 +14,65 @@ const maxKept = 32
 // as its own ancestor.
 const maxLine = 16
 
-// heed returns the children that ended cleanly and have not expired, the newest first, and
-// says of the others why they have. As with Gecko's exit profiles a child expires:
+// heed returns the newest children that ended cleanly and have not expired, the newest
+// first, and says of the others why they have. As with Gecko's exit profiles a child expires:
 //
 //   - when its parent holds nothing any more from the time when the child ended, or
 //   - when its parent is gone: nothing is left of it, or it has ended and is not kept
 //     itself, as a protected crash or as a child that has not expired.
 func (b *budget) heed() []*account {
 	for i := range b.accounts {
-		if a := &b.accounts[i]; a.isChild() {
-			b.children = append(b.children, a)
+		a := &b.accounts[i]
+		if !a.isChild() {
+			continue
+		}
+		if a.why = b.expired(a); a.why == "" {
+			b.children = insertNewest(b.children, a)
 		}
 	}
-	if len(b.children) == 0 {
-		return nil
-	}
-	b.index()
-	b.children = slices.DeleteFunc(b.children, func(a *account) bool {
-		a.why = b.expired(a)
-		return a.why != ""
-	})
-	slices.SortFunc(b.children, func(x, y *account) int { return crashOrder(y, x) })
 	return b.children
 }
 
-// index finds accounts by instance.
+// insertNewest inserts an account in those that ended last, the last first. That is cheaper
+// than to sort all, as hardly any gets in.
+func insertNewest(newest []*account, a *account) []*account {
+	later := func(x, y *account) int { return crashOrder(y, x) }
+	if n := len(newest); n == maxKept {
+		if later(a, newest[n-1]) > 0 {
+			return newest
+		}
+		newest = newest[:n-1]
+	}
+	i, _ := slices.BinarySearchFunc(newest, a, later)
+	return slices.Insert(newest, i, a)
+}
+
+// find returns the account of an instance, nil if there is none. Most children have one
+// parent, or a few: an index of all accounts would cost as much as the rest of a survey.
+func (b *budget) find(instance uint64) *account {
+	if b.sought == instance {
+		return b.found
+	}
+	b.sought, b.found = instance, nil
+	if b.scans++; b.scans <= maxScans {
+		for i := range b.accounts {
+			if b.accounts[i].Instance == instance {
+				b.found = &b.accounts[i]
+				break
+			}
+		}
+		return b.found
+	}
+	if b.scans == maxScans+1 {
+		b.index()
+	}
+	b.found = b.byID[instance]
+	return b.found
+}
+
+const maxScans = 4
+
+// index has accounts found by instance.
 func (b *budget) index() {
 	if b.byID == nil {
 		b.byID = make(map[uint64]*account)
@@ -52,7 +86,7 @@ func (b *budget) index() {
 // expired says why a child has expired, nothing if it has not.
 func (b *budget) expired(a *account) string {
 	for range maxLine {
-		parent := b.byID[a.Parent]
+		parent := b.find(a.Parent)
 		switch {
 		case parent == nil:
 			return rawformat.MadeWayOrphan
@@ -74,7 +108,7 @@ func (a *account) isChild() bool { return a.Kind == rawformat.SlotChild }
 // floor, and returns that floor. There are as many as each can hold two chunks. One of
 // these is not in its guard, because up to a chunk more than the guard remains.
 func (b *budget) keep(children []*account, others int64) (floor int64) {
-	n := int64(min(len(children), maxKept))
+	n := int64(len(children))
 	for ; ; n-- {
 		shares := min(n, others)
 		floor = b.limit / 2 / max(1, others+shares)

@@ -42,6 +42,9 @@ func TestChildKeepsItsFloor(t *testing.T) {
 	if s := standing(t, root, child.id); s.Kind != rawformat.SlotChild || s.Parent != parent.id || s.Mark != parent.w.Ring.RangeEnd() {
 		t.Errorf("after its end: %+v", s)
 	}
+	if s := standing(t, root, beget(t, h, root, parent, 0).id); s != nil && s.Kind != rawformat.SlotClean {
+		t.Errorf("of a child that recorded nothing: %+v", s)
+	}
 	busy := startTestMember(t, root, session.Options{}, h.now)
 	ticks(t, h, 100, 100, busy, parent)
 	wantWhole(t, child.dir, child.n)

@@ -155,7 +155,7 @@ func (r *remains) account(keep time.Duration) rawformat.Slot {
 	switch {
 	case r.crashed() && len(r.chunks) > 0:
 		s.Kind = rawformat.SlotCrashed
-	case !r.crashed() && x.Parent != 0 && x.ParentIndex != 0:
+	case !r.crashed() && len(r.chunks) > 0 && x.Parent != 0 && x.ParentIndex != 0:
 		s.Kind, s.Parent, s.Mark = rawformat.SlotChild, x.Parent, x.ParentIndex
 	}
 	s.Oldest[0] = max(1, s.Ended) // for a directory without chunks
