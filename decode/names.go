@@ -5,6 +5,7 @@ import (
 
 	"gprof/dedupe"
 	"gprof/rawformat"
+	"gprof/rawformat/roots"
 	"gprof/stream"
 	"gprof/stream/gonames"
 	"gprof/stream/jitnames"
@@ -102,7 +103,7 @@ func (n *names) put(c *code, place int32, offset uint64) placement {
 func (n *names) frames(c *code, offset uint64, chain []function) (frames []stream.FrameID) {
 	module := c.module
 	if module == 0 && offset == rawformat.TruncatedPC {
-		return []stream.FrameID{n.label(gonames.Truncated, 0)}
+		return []stream.FrameID{n.label(roots.Truncated, 0)}
 	}
 	if len(chain) == 0 || chain[0].name == "" {
 		chain = n.resolve(c, offset)

@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 
+	"gprof/rawformat/roots"
 	"gprof/stream"
 	"gprof/stream/gonames"
 )
@@ -121,7 +122,7 @@ func (w *worker) contextLane() *lane {
 	}
 	switch {
 	case track == 0 && w.context.root != 0:
-		return w.lane(trackKey{gonames.Root(string(w.text(w.context.root)), ""), rootTrack})
+		return w.lane(trackKey{roots.Name(string(w.text(w.context.root)), ""), rootTrack})
 	case track == 0 && w.context.start != 0:
 		return w.startLane(w.context.start)
 	}
@@ -137,7 +138,7 @@ func (w *worker) startLane(start uint64) *lane {
 		return l
 	}
 	if name, ok := w.view.dict.began[start]; ok {
-		l = w.lane(trackKey{gonames.Root(string(w.text(name)), ""), rootTrack})
+		l = w.lane(trackKey{roots.Name(string(w.text(name)), ""), rootTrack})
 	} else {
 		w.run.tables.Lock()
 		link := w.view.dict.rawStack(&w.run.names, []uint64{start})
@@ -314,9 +315,9 @@ func rootOf(t *stream.Tables, stack stream.StackID) string {
 		root, next = next, outer[2]
 	}
 	if root.Function != 0 && root.Category != 0 && t.Categories.At(root.Category) == gonames.Native {
-		return gonames.NativeRoot
+		return roots.Native
 	}
-	return gonames.Root(t.Strings.At(root.Function), t.Strings.At(next.Function))
+	return roots.Name(t.Strings.At(root.Function), t.Strings.At(next.Function))
 }
 
 func (k trackKey) track(p stream.ProcessID) stream.Track {

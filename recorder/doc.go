@@ -153,7 +153,7 @@
 // # What is recorded
 //
 // [Options.Features] and [Options.Without] choose kinds of data, and [Options.Tracks] chooses
-// tracks. Operators can do the same with GPROF_FEATURES=-heap and GPROF_TRACKS='worker *'.
+// tracks. Operators can do the same with GPROF_FEATURES=-heap and GPROF_TRACKS=worker.
 // [Recorder.Trace] puts a window of Go's execution trace beside the recording when something is
 // worth a closer look.
 //

@@ -131,8 +131,12 @@ func (s Features) describe() string {
 	return fmt.Sprintf("%s (%d of %d)", strings.ReplaceAll(s.String(), ",", ", "), bits.OnesCount32(uint32(s)), len(FeatureNames()))
 }
 
-// wanted says whether a track of this process is recorded.
+// wanted says whether a track of this process is recorded, or the row of a root function;
+// nil: all are.
 func wanted(tracks pattern.Tracks) func(track string) bool {
+	if len(tracks) == 0 {
+		return nil
+	}
 	pid := os.Getpid()
 	return func(track string) bool { return tracks.Want(track, pid) }
 }

@@ -59,6 +59,35 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+// Goroutines on no track are recorded if the function is wanted in which they began.
+func TestRootsAreFiltered(t *testing.T) {
+	for _, tracks := range [][]string{{"BEGINSHERE"}, {"-beginsElse"}} {
+		rec := begin(t, recorder.Options{Tracks: tracks})
+		done := make(chan struct{})
+		go beginsHere(done)
+		<-done
+		go beginsElsewhere(done)
+		<-done
+		r := finish(t, rec)
+		if r.meta("self-test.goroutines") != "by their numbers" {
+			return
+		}
+		found := map[string]int{}
+		for _, e := range r.of("acked") {
+			found[string(e.args[1].Text)]++
+		}
+		if len(found) != 1 || found["here"] != 1 {
+			t.Errorf("%v: markers %v", tracks, found)
+		}
+	}
+}
+
+//go:noinline
+func beginsHere(done chan<- struct{}) { acked.Mark(1, "here"); done <- struct{}{} }
+
+//go:noinline
+func beginsElsewhere(done chan<- struct{}) { acked.Mark(1, "elsewhere"); done <- struct{}{} }
+
 // Markers and samples of excluded tracks are not recorded.
 func TestTracksAreFiltered(t *testing.T) {
 	rec := begin(t, recorder.Options{SampleHz: 250, Tracks: []string{"kept *", "-kept 2"}})
@@ -76,12 +105,13 @@ func TestTracksAreFiltered(t *testing.T) {
 		work.End()
 	}
 	acked.Mark(4, "on no track")
+	acked.On(nil).Mark(5, "on the process")
 	r := finish(t, rec)
 	found := map[string]int{}
 	for _, e := range r.of("acked") {
 		found[string(e.args[1].Text)]++
 	}
-	if r.meta("self-test.goroutines") == "by their numbers" && (len(found) != 3 || found["on its own track, kept 1"] != 1) || found["kept 1"] != 3 || found["kept 2"] != 0 || found["on no track"] != 1 {
+	if r.meta("self-test.goroutines") == "by their numbers" && (len(found) != 3 || found["on its own track, kept 1"] != 1) || found["kept 1"] != 3 || found["kept 2"] != 0 || found["on the process"] != 1 {
 		t.Errorf("markers %v", found)
 	}
 	if len(r.of("text of kept 1")) != 1 || len(r.of("text of left out")) != 0 {

@@ -175,7 +175,7 @@ func TestTrackFilter(t *testing.T) {
 		{"work*,-worker 3", "worker 3", "no"}, {"work*,-worker 3", "worker 4", "yes"}, {"work*,-worker 3", "else", "no"},
 		{"-*,a", "a", "yes"}, {"-*,a", "b", "no"},
 	} {
-		if got := wanted(splitList(tt.filter))(tt.name); got != (tt.want == "yes") {
+		if got := tt.filter == "" || wanted(splitList(tt.filter))(tt.name); got != (tt.want == "yes") {
 			t.Errorf("filter %s, track %q: %v", tt.filter, tt.name, got)
 		}
 	}

@@ -32,7 +32,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	faults := mapping.Faults() // before any file is mapped
 	r := &Recorder{session: p.session, features: p.Features, dumpDir: p.Dump}
-	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), FaultErr: p.catchFaults()})
+	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), Wants: wanted(p.Tracks), FaultErr: p.catchFaults()})
 	r.place(p)
 	keeping := r.keeping(p, faults)
 	r.keeper = keeper.New(keeping)
@@ -52,7 +52,7 @@ func open(o Options) (*Recorder, error) {
 func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 	c := keeper.Config{
 		Recording: r.rec, Files: r.files, Session: p.session, Limit: p.Limit, Asked: p.asked, Keep: p.Keep, ChunkSize: p.ChunkSize, Faults: faults,
-		Markers: p.Features.Has(FeatureMarkers), Wants: wanted(p.Tracks), CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
+		Markers: p.Features.Has(FeatureMarkers), CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
 		WaitHz: p.WaitHz, WallHz: p.WallHz, TraceBehind: p.TraceBehind, Traceable: p.traceable,
 	}
 	if p.memory {

@@ -52,7 +52,7 @@ const (
 	ReasonNoPlace                   // kind of data that the format is not for
 	ReasonNoValue                   // asked for, but no recording tells it
 	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
-	ReasonDeep                      // stack with more calls than are recorded: see gonames.Truncated
+	ReasonDeep                      // stack with more calls than are recorded: see roots.Truncated
 	ReasonMadeUp                    // stands for something that nobody told: an address of memory
 	NumReasons
 )

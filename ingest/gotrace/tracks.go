@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gprof/rawformat/roots"
 	"gprof/stream"
 	"gprof/stream/gonames"
 )
@@ -54,7 +55,7 @@ func newTracks(t *stream.Tables, process stream.ProcessID, by Grouping) tracks {
 
 func (k *tracks) lane(root string) *lane {
 	if root == "" {
-		root = gonames.UnknownRoot
+		root = roots.Unknown
 	}
 	l := k.lanes[root]
 	if l == nil {
@@ -187,7 +188,7 @@ func (s *stacks) define(ref stackRef, most int) (info stackInfo) {
 	cut := len(frames) >= most && frames[len(frames)-1].function != "runtime.goexit"
 	if cut {
 		s.cut++
-		info.id = t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Label: true, Function: t.Strings.Intern(gonames.Truncated)}))
+		info.id = t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Label: true, Function: t.Strings.Intern(roots.Truncated)}))
 	}
 	for _, f := range slices.Backward(frames) {
 		info.id = t.Stacks.Intern(info.id, t.Frames.Intern(stream.Frame{
@@ -202,7 +203,7 @@ func (s *stacks) define(ref stackRef, most int) (info stackInfo) {
 	if len(frames) > 1 {
 		next = frames[len(frames)-2].function
 	}
-	info.root = gonames.Root(root, next)
+	info.root = roots.Name(root, next)
 	return info
 }
 

@@ -9,8 +9,8 @@ import (
 	"gprof/rawformat/callframe"
 	"gprof/rawformat/jitcode"
 	"gprof/rawformat/perfevent"
+	"gprof/rawformat/roots"
 	"gprof/stream"
-	"gprof/stream/gonames"
 	"gprof/stream/jitnames"
 )
 
@@ -102,7 +102,7 @@ func (c *code) stack(p *process, s *perfevent.Sample, a *attr, misc uint16, cut 
 		cut = c.follower.end == callframe.CopyEnds || cut && c.follower.end == callframe.Joined
 	}
 	if cut {
-		id = c.withLabel(0, gonames.Truncated, stream.Category{})
+		id = c.withLabel(0, roots.Truncated, stream.Category{})
 	}
 	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {

@@ -16,12 +16,3 @@ func ExampleCategory() {
 	// net/http.(*conn).serve is Standard library
 	// example.com/shop/cart.Add is Program
 }
-
-// The track of goroutines is called after the function in which they begin.
-func ExampleRoot() {
-	fmt.Println(gonames.Root("runtime.main", "main.main"))
-	fmt.Println(gonames.Root("net/http.(*conn).serve", "net/http.serverHandler.ServeHTTP"))
-	// Output:
-	// main.main
-	// net/http.(*conn).serve
-}

@@ -12,7 +12,7 @@ func (d definitions) Define(records [][]byte) { d.k.define(records) }
 
 func (d definitions) LoseDefinition() { d.k.rec.Lose(rawformat.LostDictionary, 1, 0) }
 
-func (d definitions) Wants(track string) bool { return d.k.config.Wants(track) }
+func (d definitions) Wants(track string) bool { return d.k.rec.Wants(track) }
 
 // define writes those of the registry's records that the dictionary does not have yet, as
 // many as there is room for. The rest is counted, once. The registry's lock is held.

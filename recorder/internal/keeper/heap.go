@@ -215,10 +215,10 @@ func (h *heapMeter) state(r *Keeper, n int) {
 			continue
 		}
 		n--
-		if s.row.stack == 0 {
+		if s.row.stack == 0 && !s.row.unwanted {
 			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack(), maxPublic)))
 		}
-		if !r.writeSite(s, k.size) {
+		if !s.row.unwanted && !r.writeSite(s, k.size) {
 			return // try again next time; the keeper has other work
 		}
 		if r.ring.Low() { // many new stacks take a while

@@ -54,7 +54,6 @@ func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 	}
 	c.Files, c.Session, c.Faults, c.Markers = folder.Dir(dir), session, faults, true
 	c.Limit, c.ChunkSize = cmp.Or(c.Limit, 64<<20), cmp.Or(c.ChunkSize, 256<<10)
-	c.Wants = func(string) bool { return true }
 	k = New(c)
 	if err := errors.Join(k.Open(), k.Begin()); err != nil {
 		t.Fatal(err)

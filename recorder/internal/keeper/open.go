@@ -41,15 +41,14 @@ type Config struct {
 	ChunkSize int    // of a chunk file, in bytes; it may become smaller
 	Faults    uint32 // the value of [mapping.Faults] before any file was mapped
 
-	Markers     bool                    // markers are recorded
-	Wants       func(track string) bool // whether a track is recorded
-	CounterHz   int                     // 0: no counters
-	HeapEvery   time.Duration           // 0: no heap samples
-	WaitHz      int                     // 0: no waits
-	WallHz      int                     // 0: no rounds over goroutines
-	TraceBehind time.Duration           // how much of the execution trace is kept all the time; 0: nothing
-	Traceable   bool                    // windows of the execution trace may be taken
-	AfterRound  func()                  // the program's hook, nil: none
+	Markers     bool          // markers are recorded
+	CounterHz   int           // 0: no counters
+	HeapEvery   time.Duration // 0: no heap samples
+	WaitHz      int           // 0: no waits
+	WallHz      int           // 0: no rounds over goroutines
+	TraceBehind time.Duration // how much of the execution trace is kept all the time; 0: nothing
+	Traceable   bool          // windows of the execution trace may be taken
+	AfterRound  func()        // the program's hook, nil: none
 }
 
 const (

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"strings"
 
 	"gprof/rawformat"
@@ -17,6 +18,8 @@ type sampleRow struct {
 	labels uint32   // id of the set, 0: none
 	stack  uint64   // the stack field: 0 none, 1 raw, else id + 1
 	raw    []uint64 // pcs of a stack for which the dictionary had no room
+
+	unwanted bool // it is not recorded
 }
 
 // sampleRow gives the stack, track and labels of a sample their ids.
@@ -24,6 +27,7 @@ func (k *Keeper) sampleRow(c *profile.Sample) (row sampleRow) {
 	if c.Track != "" {
 		row.track = k.trackID(c.Track)
 	}
+	row.unwanted = k.leavesOut(c)
 	if row.labels = k.dict.LabelSet(c.Labels); row.labels == 0 && len(c.Labels) > 0 {
 		k.rec.Lose(rawformat.LostLabels, 1, 0)
 	}
@@ -46,9 +50,11 @@ func (k *Keeper) trackID(name string) uint32 {
 	return 0
 }
 
-// leavesOut reports whether data of the track with that name is not recorded; "" is no
-// track.
-func (k *Keeper) leavesOut(name string) bool { return name != "" && !k.config.Wants(name) }
+// leavesOut reports whether a sample is on a track, or the row of a root function, that is
+// not recorded.
+func (k *Keeper) leavesOut(c *profile.Sample) bool {
+	return k.rec.Filters() && !k.rec.Wants(cmp.Or(c.Track, dict.Row(c.Stack)))
+}
 
 // rowOf is the row of a stack.
 func (k *Keeper) rowOf(stack []dict.Frame) sampleRow {

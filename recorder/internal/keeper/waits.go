@@ -43,7 +43,7 @@ type waitMeter struct {
 type waitSite struct {
 	row     sampleRow
 	reason  rawformat.WaitReason
-	running bool // its goroutines run, they do not wait
+	running bool // its goroutines run or are not wanted
 	count   int  // of goroutines, now
 }
 
@@ -132,6 +132,7 @@ func (k *Keeper) waitSite(stack []uintptr) *waitSite {
 	s := &waitSite{}
 	if s.reason, s.running = reasonOf(leafFirst); !s.running {
 		s.row = k.rowOf(withoutRuntime(leafFirst))
+		s.running = s.row.unwanted // it is left out like one that runs
 	}
 	return s
 }

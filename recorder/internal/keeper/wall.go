@@ -213,7 +213,7 @@ func (m *wallMeter) Row(goroutine uint64, stack int32, rounds uint32, at rt.Tick
 	if s.generation != m.k.generation {
 		m.k.resolveWall(s)
 	}
-	if s.reason == ofRuntime {
+	if t := shard.TrackOf(goroutine); s.reason == ofRuntime || t.IsUnwanted() || t == nil && s.row.unwanted {
 		return
 	}
 	_, free := m.k.rec.Write(shard.WaitUncounted, shard.Block{Kind: rawformat.KindWaiting, Time: at, PCs: s.row.raw,

@@ -88,7 +88,7 @@ func (k *Keeper) writeWindow(gzipped []byte, begin, end rt.Time) error {
 	if err != nil {
 		return err
 	}
-	samples = slices.DeleteFunc(samples, func(s profile.Sample) bool { return k.leavesOut(s.Track) })
+	samples = slices.DeleteFunc(samples, func(s profile.Sample) bool { return k.leavesOut(&s) })
 	if cut := profile.MarkTruncated(samples); cut > 0 {
 		k.rec.Lose(rawformat.LostDeep, uint64(cut), 0)
 	}

@@ -226,7 +226,7 @@ func (s *Sampler) WriteEarly(mapped bool) (written int) {
 }
 
 func (s *Sampler) writeEarly(x *earlySample, period int64, mapped bool) bool {
-	if x.track.IsUnwanted() {
+	if x.track.IsUnwanted() || x.track == nil && !s.wantsRow(&x.StackRecord) {
 		return false
 	}
 	track := uint32(0)

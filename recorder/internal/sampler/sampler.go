@@ -44,8 +44,9 @@ type Sampler struct {
 	due        rt.Time // when to drain the rings next
 	created    int     // the runtime's number of threads at the last look
 	calls      []uintptr
-	early      *earlySampler // whose samples are to be written
-	unnamed    []earlySample // that were written with pcs
+	early      *earlySampler              // whose samples are to be written
+	unnamed    []earlySample              // that were written with pcs
+	rows       map[[rowCalls]uintptr]bool // by outermost calls: whether the row is recorded
 }
 
 // threadState is a thread that is sampled.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
@@ -14,7 +15,7 @@ import (
 // the sample counts once, whenever the process is killed. False: no writer was free.
 func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) bool {
 	track := trackOf(s.host.Recording.Clock(), rec)
-	if track.IsUnwanted() {
+	if track.IsUnwanted() || track == nil && !s.wantsRow(rec) {
 		t.idle = idleness{} // and do not repeat an earlier sample
 		return true
 	}
@@ -37,6 +38,32 @@ func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) boo
 		s.host.Recording.Lose(rawformat.LostDeep, 1, 0)
 	}
 	return true
+}
+
+// rowCalls is how many outermost calls of a stack say on which row it is, and maxRows how
+// many of those are remembered.
+const (
+	rowCalls = 6
+	maxRows  = 4096
+)
+
+// wantsRow reports whether a sample of no track is on a row that is recorded.
+func (s *Sampler) wantsRow(rec *rawformat.StackRecord) bool {
+	if !s.host.Recording.Filters() {
+		return true
+	}
+	calls := s.key(rec)
+	calls = calls[max(0, len(calls)-rowCalls):]
+	var outer [rowCalls]uintptr
+	copy(outer[:], calls)
+	wanted, known := s.rows[outer]
+	if !known {
+		if wanted = s.host.Recording.Wants(dict.Row(s.places(calls))); s.rows == nil || len(s.rows) >= maxRows {
+			s.rows = make(map[[rowCalls]uintptr]bool)
+		}
+		s.rows[outer] = wanted
+	}
+	return wanted
 }
 
 // isDeep reports whether the handler left out callers.

@@ -36,16 +36,17 @@ type Recording struct {
 
 	instance     uint64
 	begun        rt.Time
-	starts       uintptr // offset of the address where a goroutine began, likewise
-	shards       []shard // all of them
-	generation   uint16  // of the dictionary that new chunks name
-	ownErr       error   // why processors have no shards of their own; nil: they have
-	routeErr     error   // why assembly can't find the processor's shard; nil: it can
-	faultErr     error   // why faults in our mappings are not caught; nil: they are
-	walkErr      error   // why stacks can't be walked by frame pointers; nil: they can
-	source       string  // folder of package recorder's source, as the compiler knows it
-	wantsMarkers bool    // markers are recorded
-	wantsStacks  bool    // of markers that ask for them
+	starts       uintptr               // offset of the address where a goroutine began, likewise
+	shards       []shard               // all of them
+	generation   uint16                // of the dictionary that new chunks name
+	ownErr       error                 // why processors have no shards of their own; nil: they have
+	routeErr     error                 // why assembly can't find the processor's shard; nil: it can
+	faultErr     error                 // why faults in our mappings are not caught; nil: they are
+	walkErr      error                 // why stacks can't be walked by frame pointers; nil: they can
+	source       string                // folder of package recorder's source, as the compiler knows it
+	wantsMarkers bool                  // markers are recorded
+	wantsStacks  bool                  // of markers that ask for them
+	wants        func(row string) bool // see Config.Wants
 	lost         [numLosses]loss
 	reported     [numLosses]struct{ count, bytes uint64 } // the part of lost that has been written into the recording; the keeper's
 
@@ -68,15 +69,16 @@ type Recording struct {
 // Config is what a recording is opened with.
 type Config struct {
 	Instance uint64
-	Markers  bool  // record markers
-	Stacks   bool  // record the stacks of markers that ask for them
-	FaultErr error // why faults in mappings of files are not caught; nil: they are
+	Markers  bool                  // record markers
+	Stacks   bool                  // record the stacks of markers that ask for them
+	Wants    func(row string) bool // whether a track, or the row of a root function, is recorded; nil: all are
+	FaultErr error                 // why faults in mappings of files are not caught; nil: they are
 }
 
 // Open prepares a recording. If there is an early one, Open takes it over: its instance,
 // its clock and its markers. Markers can be written after MakeShards and Use.
 func Open(c Config) *Recording {
-	r := &Recording{instance: c.Instance, wantsMarkers: c.Markers, wantsStacks: c.Stacks, faultErr: c.FaultErr, generation: 1}
+	r := &Recording{instance: c.Instance, wantsMarkers: c.Markers, wantsStacks: c.Stacks, wants: c.Wants, faultErr: c.FaultErr, generation: 1}
 	r.probe()
 	r.adoptEarly()
 	return r
@@ -102,6 +104,13 @@ func (r *Recording) Clock() *rt.Clock { return &r.clock }
 
 // Instance is the number of the process' recording.
 func (r *Recording) Instance() uint64 { return r.instance }
+
+// Filters reports whether there are rows that are not recorded.
+func (r *Recording) Filters() bool { return r.wants != nil }
+
+// Wants reports whether the row of that name is recorded: a track, or that of a root
+// function.
+func (r *Recording) Wants(row string) bool { return r.wants == nil || r.wants(row) }
 
 // Begun is when the recording began. If it took over from an early one, [Recording.Origin]
 // is when that began.

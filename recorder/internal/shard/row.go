@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	rootnames "gprof/rawformat/roots"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/rt"
@@ -25,7 +26,7 @@ const (
 )
 
 // rowOf finds the row of a context, whose goroutine is the calling one, if any. Not wanted:
-// that goroutine is on a track that is not recorded.
+// that goroutine is on a track, or on the row of a root function, that is not recorded.
 func (r *Recording) rowOf(of context) (at row, wanted bool) {
 	switch {
 	case of.track == registry.ProcessID:
@@ -34,7 +35,7 @@ func (r *Recording) rowOf(of context) (at row, wanted bool) {
 		return row{track: of.track}, true
 	}
 	if at.track = of.track; at.track == 0 {
-		if t := trackOf(of.goroutine); t != nil {
+		if t := TrackOf(of.goroutine); t != nil {
 			if t.IsUnwanted() {
 				return row{}, false
 			}
@@ -42,8 +43,8 @@ func (r *Recording) rowOf(of context) (at row, wanted bool) {
 		}
 	}
 	at.start = rt.GoroutineAt(r.starts)
-	if at.start != 0 && !r.roots.has(at.start) {
-		r.roots.submit(at.start)
+	if at.start != 0 && r.isUnwantedRoot(at.start) && at.track == 0 {
+		return row{}, false
 	}
 	return at, true
 }
@@ -64,8 +65,8 @@ const (
 	trackHash   = 0x9e3779b97f4a7c15
 )
 
-// trackOf is the track that a goroutine is on, nil if it is on none.
-func trackOf(goroutine uint64) *registry.Track {
+// TrackOf is the track that a goroutine is on, nil if it is on none.
+func TrackOf(goroutine uint64) *registry.Track {
 	if onTracks.count.Load() == 0 {
 		return nil
 	}
@@ -126,7 +127,7 @@ func (r *Recording) forget(goroutine uint64) {
 // the dictionary. Names can't be told from the address alone: the compiler may have made a
 // function around the one that the program named, and only a stack shows which.
 type roots struct {
-	seen [1 << rootBits]atomic.Uint64 // addresses that were passed on
+	seen [1 << rootBits]atomic.Uint64 // addresses that were passed on, or are marked as unwanted
 	lock uint32
 	n    int
 	news [pendingSlots]beginning
@@ -145,25 +146,39 @@ type beginning struct {
 	calls [rootCalls]uintptr
 }
 
-func (f *roots) has(start uint64) bool {
+// unwantedRoot marks the address of a function whose goroutines are not recorded.
+const unwantedRoot = 1 << 63
+
+// isUnwantedRoot reports whether markers on the row of that root function, which is the
+// calling goroutine's, are not recorded. Functions that are seen first are submitted.
+func (r *Recording) isUnwantedRoot(start uint64) bool {
+	f := &r.roots
 	first := start * trackHash >> (64 - rootBits)
 	for i := range uint64(rootProbes) {
-		if f.seen[(first+i)%uint64(len(f.seen))].Load() == start {
-			return true
+		if seen := f.seen[(first+i)%uint64(len(f.seen))].Load(); seen&^unwantedRoot == start {
+			return seen != start
 		}
 	}
-	return false
+	return f.submit(start, r.wants)
 }
 
-// submit never waits, and allocates nothing. Where the calling goroutine's stack is too deep
-// to be walked to its end, or there is no room, another marker will tell.
+// submit never waits, and allocates only to ask whether a row is wanted. Where the calling
+// goroutine's stack is too deep to be walked to its end, or there is no room, another marker
+// will tell.
 //
 //go:noinline
-func (f *roots) submit(start uint64) {
+func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool) {
 	var calls [MaxDepth]uintptr
 	n, _ := rt.WalkFrames(&calls[0], MaxDepth, 0)
-	if n == 0 || rt.IsCut(calls[:n], MaxDepth) || atomic.SwapUint32(&f.lock, 1) != 0 {
-		return
+	cut := n == 0 || rt.IsCut(calls[:n], MaxDepth)
+	if wants != nil && !isWanted(start, cut, calls[max(0, n-rootCalls):n], wants) {
+		if !cut {
+			f.note(start | unwantedRoot)
+		}
+		return true
+	}
+	if cut || atomic.SwapUint32(&f.lock, 1) != 0 {
+		return false
 	}
 	if f.n < pendingSlots {
 		b := &f.news[f.n]
@@ -172,11 +187,22 @@ func (f *roots) submit(start uint64) {
 		f.note(start)
 	}
 	atomic.StoreUint32(&f.lock, 0)
+	return false
+}
+
+// isWanted asks for the name of a root function: of the stack's, or if that is cut, of the
+// one at the address.
+func isWanted(start uint64, cut bool, outer []uintptr, wants func(row string) bool) bool {
+	b := beginning{start: start}
+	if !cut {
+		b.n = copy(b.calls[:], outer)
+	}
+	return wants(rootnames.Name(b.root(), ""))
 }
 
 // note notes that an address was passed on. If there is no free slot it replaces another.
 func (f *roots) note(start uint64) {
-	first := start * trackHash >> (64 - rootBits)
+	first := start &^ unwantedRoot * trackHash >> (64 - rootBits)
 	for i := range uint64(rootProbes) {
 		if f.seen[(first+i)%uint64(len(f.seen))].CompareAndSwap(0, start) {
 			return
