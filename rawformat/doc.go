@@ -160,8 +160,8 @@
 //	           measured, since the thread's last sample
 //	idle       thread, after: a sample of weight 0 and no CPU time
 //
-// The CPU time of a busy-for block is period plus excess times [SampleUnit] ns, to the nearest
-// unit, and not below 0. It includes that of samples that were lost since the thread's last one.
+// The CPU time of a busy-for block is period plus excess times [CPUUnit], and not below 0. What
+// is rounded away is in the thread's next sample. The CPU time includes that of samples that were lost since the thread's last one.
 // A reader that does not know the block counts it, and has one sample less.
 //
 // A sampling block holds up to the next one, or to the sync block of the next page; a

@@ -191,7 +191,7 @@ var Kinds = [256]Spec{
 	KindWaiting: {"waiting", 0, InChunk, []Field{{"time", Time}, {"goroutine", Uint}, {"stack", Uint}, {"reason", Uint}, {"rounds", Uint}, {"period", Uint}}},
 
 	// A busy block whose CPU time was measured: excess is what it has beyond the period, in
-	// units of [SampleUnit] ns.
+	// units of [CPUUnit].
 	KindBusyFor: {"busy-for", 0, InChunk, []Field{{"time", Coarse}, {"thread", Sint}, {"goroutine", Sint}, {"stack", Uint}, {"excess", Sint}}},
 
 	// A marker whose times the program gave: it begins shift ticks after time, and an

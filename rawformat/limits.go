@@ -39,6 +39,10 @@ const (
 	// takes a sample takes ten times as long.
 	SampleUnit = 256
 
+	// CPUUnit is the unit of CPU times of samples beside the period, in ns. Timers on CPU
+	// clocks expire at ticks of the kernel, up to 4 ms late: that is one byte.
+	CPUUnit = 1 << 16
+
 	// MaxArgs is the largest number of an event's fields: with two bits for each and the
 	// 1 on top, the shape fits into 64 bits.
 	MaxArgs = 16

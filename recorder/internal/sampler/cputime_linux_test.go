@@ -73,3 +73,23 @@ func TestRecordsHaveCPUTime(t *testing.T) {
 		t.Errorf("%d ns of a clock that is not read", int64(rec.CPU)-1)
 	}
 }
+
+// Blocks have the CPU time in coarse units. What is rounded away goes into the thread's next one, so that sums are exact.
+func TestCPUTimeAddsUp(t *testing.T) {
+	s, th := &Sampler{period: 10_000_000}, &threadState{}
+	sum, exact := uint64(0), uint64(0)
+	for i := range uint64(1000) {
+		used := 9_000_000 + i%3*700_001
+		cpu, rest := s.round(th, &rawformat.StackRecord{CPU: used + 1, Periods: 1})
+		th.rest = rest
+		sum, exact = sum+cpu-1, exact+used
+		if d := int64(exact - sum); d != rest || d > rawformat.CPUUnit/2 || d < -rawformat.CPUUnit/2 {
+			t.Fatalf("after %d samples of %d ns they have %d ns, and %d remain", i+1, exact, sum, rest)
+		}
+	}
+	for _, rec := range []rawformat.StackRecord{{Periods: 1}, {CPU: 30_000_002, Periods: 3}} { // not known; in a block to the ns
+		if cpu, rest := s.round(th, &rec); cpu != rec.CPU || rest != th.rest {
+			t.Errorf("%d periods: %d ns become %d", rec.Periods, rec.CPU, cpu)
+		}
+	}
+}

@@ -56,6 +56,7 @@ type threadState struct {
 	stacks *chunks.Stacks
 	idle   idleness
 	alive  bool
+	rest   int64 // ns of CPU time that blocks have too little
 }
 
 // The signals to try: real-time signals, from the last one down, because programs that use some

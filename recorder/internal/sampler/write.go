@@ -24,11 +24,13 @@ func (s *Sampler) write(tid int, t *threadState, rec *rawformat.StackRecord) boo
 		id = s.host.Recording.TrackID(track)
 	}
 	stack, pcs := s.intern(rec)
+	cpu, rest := s.round(t, rec)
 	seen, ok := s.host.Recording.Sample(&shard.Sample{Time: rt.Tick(rec.Time), Thread: uint64(tid), Goroutine: rec.Goroutine, Track: id,
-		Stack: stack, PCs: pcs, Period: uint64(s.period), Periods: rec.Periods, CPU: rec.CPU}, t.stacks.Claim)
+		Stack: stack, PCs: pcs, Period: uint64(s.period), Periods: rec.Periods, CPU: cpu}, t.stacks.Claim)
 	if !ok {
 		return false
 	}
+	t.rest = rest
 	if !seen.Valid() {
 		return true // and counted as lost
 	}
@@ -64,6 +66,17 @@ func (s *Sampler) wantsRow(rec *rawformat.StackRecord) bool {
 		s.rows[outer] = wanted
 	}
 	return wanted
+}
+
+// round returns the CPU time of a record as blocks have it, plus 1, and what remains for the
+// thread's next record: so sums are exact.
+func (s *Sampler) round(t *threadState, rec *rawformat.StackRecord) (cpu uint64, rest int64) {
+	if rec.CPU == 0 || rec.Periods > 1 {
+		return rec.CPU, t.rest
+	}
+	period, exact := uint64(s.period), max(0, int64(rec.CPU-1)+t.rest)
+	rounded := rawformat.BusyTime(period, rawformat.BusyExcess(uint64(exact), period))
+	return rounded + 1, exact - int64(rounded)
 }
 
 // isDeep reports whether the handler left out callers.
