@@ -28,7 +28,7 @@ func (p *Process) Discards() (d Discards) {
 	if d.Chunks, d.Bytes = p.Process.Discarded(); d.Chunks == 0 {
 		return Discards{}
 	}
-	row := p.row()
+	row := p.Row()
 	d.From, d.To = row.Start, p.From()
 	if p.Removed() {
 		d.To, d.Why = row.End, decode.MadeWay(p.Process)
@@ -72,7 +72,7 @@ func (f *Found) Gone() []*Process { return f.removed }
 
 // Title names the process for people.
 func (p *Process) Title() string {
-	row := p.row()
+	row := p.Row()
 	return row.Title()
 }
 

@@ -3,6 +3,7 @@ package ingest
 import (
 	"io/fs"
 	"os"
+	slash "path"
 	"path/filepath"
 	"strings"
 )
@@ -19,8 +20,15 @@ func Groups(dir string, skip func(path string) bool, joined ...Format) []string 
 	return g.directory(dir, maxGroupDepth)
 }
 
+// GroupsIn is [Groups] in a file system, which has no links.
+func GroupsIn(fsys fs.FS, dir string, joined ...Format) []string {
+	g := groupSearch{fsys: fsys, skip: func(string) bool { return false }, formats: formats(joined)}
+	return g.directory(dir, maxGroupDepth)
+}
+
 // groupSearch is one search for groups.
 type groupSearch struct {
+	fsys fs.FS // nil: the machine's
 	skip func(string) bool
 	seen map[string]bool // resolved directories
 
@@ -28,21 +36,18 @@ type groupSearch struct {
 }
 
 func (g *groupSearch) directory(dir string, depth int) (list []string) {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		if g.seen[real] { // links lead in circles
-			return nil
-		}
-		g.seen[real] = true
+	if g.fsys == nil && g.again(dir) { // links lead in circles
+		return nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || isSession(dir, entries) {
+	entries, err := g.read(dir)
+	if err != nil || g.isSession(dir, entries) {
 		return []string{dir}
 	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		path := g.join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), ".") || g.skip(path):
-		case isDir(path, e) && depth > 0:
+		case g.isDir(path, e) && depth > 0:
 			list = append(list, g.directory(path, depth-1)...)
 		case g.formats.promises(e.Name()):
 			list = append(list, path)
@@ -51,9 +56,34 @@ func (g *groupSearch) directory(dir string, depth int) (list []string) {
 	return list
 }
 
+// again reports whether a directory was searched before, under another name.
+func (g *groupSearch) again(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	again := g.seen[real]
+	g.seen[real] = true
+	return again
+}
+
+func (g *groupSearch) read(dir string) ([]fs.DirEntry, error) {
+	if g.fsys == nil {
+		return os.ReadDir(dir)
+	}
+	return fs.ReadDir(g.fsys, dir)
+}
+
+func (g *groupSearch) join(dir, name string) string {
+	if g.fsys == nil {
+		return filepath.Join(dir, name)
+	}
+	return slash.Join(dir, name)
+}
+
 // isDir follows links, which people collect recordings by.
-func isDir(path string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
+func (g *groupSearch) isDir(path string, e fs.DirEntry) bool {
+	if g.fsys != nil || e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
 	}
 	info, err := os.Stat(path)
@@ -61,7 +91,7 @@ func isDir(path string, e fs.DirEntry) bool {
 }
 
 // isSession reports whether a directory is a process's, or contains one.
-func isSession(dir string, entries []fs.DirEntry) bool {
+func (g *groupSearch) isSession(dir string, entries []fs.DirEntry) bool {
 	if isProcess(entries) {
 		return true
 	}
@@ -69,7 +99,7 @@ func isSession(dir string, entries []fs.DirEntry) bool {
 		if !e.IsDir() {
 			continue
 		}
-		below, err := os.ReadDir(filepath.Join(dir, e.Name()))
+		below, err := g.read(g.join(dir, e.Name()))
 		if err == nil && isProcess(below) {
 			return true
 		}

@@ -364,6 +364,9 @@ func newWarning(path, label string, err error) *Warning {
 
 func (w *Warning) Error() string { return printable(w.path) + ": " + w.err.Error() }
 
+// Path is the path of the input.
+func (w *Warning) Path() string { return w.path }
+
 // Whole reports whether it is about an input as a whole, which gave nothing or not everything, and
 // not about a part that was left out.
 func (w *Warning) Whole() bool { return w.whole }

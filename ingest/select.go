@@ -56,7 +56,7 @@ func (f *Found) place() {
 func (f *Found) name() {
 	rows := make([]stream.Process, len(f.current))
 	for i, p := range f.current {
-		rows[i] = p.row()
+		rows[i] = p.Row()
 	}
 	stream.AssignNames(rows)
 	for i, p := range f.current {
@@ -114,7 +114,7 @@ func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 		if !ok || p.foreign != nil || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
 			continue
 		}
-		if row := p.row(); s.names(&row) {
+		if row := p.Row(); s.names(&row) {
 			all = append(all, Crash{Instance: p.Name(), Title: row.Title(), At: at})
 		}
 	}
@@ -126,7 +126,7 @@ func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 // are read.
 func (p *Process) latest() (at stream.Time, ok bool) {
 	if p.foreign != nil {
-		row := p.row()
+		row := p.Row()
 		return max(row.Start, row.End), true
 	}
 	images := p.Images()
@@ -172,7 +172,7 @@ type pick struct {
 func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, err error) {
 	var names []string
 	for _, p := range all {
-		row := p.row()
+		row := p.Row()
 		if !s.names(&row) {
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
@@ -199,7 +199,7 @@ func (s *Selection) complete(all []*Process) error {
 	for i, pattern := range s.Processes {
 		var begins []string
 		named := slices.ContainsFunc(all, func(p *Process) bool {
-			row := p.row()
+			row := p.Row()
 			if strings.HasPrefix(p.Name(), strings.ToLower(string(pattern))) {
 				begins = append(begins, p.Name()+"  "+row.Title())
 			}
@@ -220,7 +220,7 @@ func (s *Selection) complete(all []*Process) error {
 func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
-		row := p.row()
+		row := p.Row()
 		unwanted[p.Name()] = !s.names(&row)
 	}
 	for _, line := range f.ledger.Lines() {

@@ -85,7 +85,7 @@ func TestSelectProcesses(t *testing.T) {
 	found := find(t, []string{dir}, Options{})
 	one := found.Processes[1]
 	found.place()
-	row := one.row()
+	row := one.Row()
 	patterns := filter.Patterns{filter.Pattern(one.Name()[:9] + "*"), filter.Pattern(one.Name()[:9]), filter.Pattern(strings.ToUpper(one.Name()[:12]))}
 	for _, name := range []string{one.Name(), row.Title(), strings.Join(row.Words(), "-")} {
 		patterns = append(patterns, filter.Pattern(name))

@@ -106,8 +106,9 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	}
 }
 
-// row is the process on the clock of the run, without its parent.
-func (p *Process) row() stream.Process {
+// Row is the process as it is in the table of processes, without its parent and, before [Found.Span]
+// or a source was asked for, without its times.
+func (p *Process) Row() stream.Process {
 	if p.foreign != nil {
 		row := p.foreign.row()
 		row.Clock, row.Naming = p.placed, p.naming
@@ -126,7 +127,7 @@ func describe(tables *stream.Tables, processes []*Process) {
 		ids[p] = stream.ProcessID(i + 1)
 	}
 	for _, p := range processes {
-		row := p.row()
+		row := p.Row()
 		a := p.parent
 		for a != nil && ids[a] == 0 {
 			a = a.parent

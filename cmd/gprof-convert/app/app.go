@@ -35,6 +35,9 @@ import (
 type cli struct {
 	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
 	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
+	Plan    planCmd    `cmd:"" help:"Divide many recordings into tasks, for several machines."`
+	Work    workCmd    `cmd:"" help:"Do tasks of a plan."`
+	Commit  commitCmd  `cmd:"" help:"Make one whole of what the tasks of a plan wrote."`
 	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
 	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
 	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
@@ -77,6 +80,7 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	if err != nil {
 		return s.End(err)
 	}
+	s.Words = args
 	defer s.EndOnInterrupt()()
 	code := -1
 	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),

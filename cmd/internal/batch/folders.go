@@ -19,7 +19,7 @@ func (b *batch) prepareDataSets(s *input.Tool) error {
 	for i := range b.formats {
 		if t := &b.formats[i]; t.Format.DataSet() {
 			t.Name = b.dataSet(*t)
-			if err := prepareDataSet(s.Outputs, *t); err != nil {
+			if err := conversion.PrepareDataSet(s.Outputs, *t); err != nil {
 				return err
 			}
 		}
@@ -40,25 +40,6 @@ func (b *batch) dataSet(t conversion.Target) string {
 		return b.Output
 	}
 	return inner
-}
-
-func prepareDataSet(set *output.Set, t conversion.Target) error {
-	if err := output.RefuseLinks(t.Name); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(t.Name, 0o777); err != nil {
-		return err
-	}
-	o := output.DirectoryOptions{Tables: t.Tables(), Shared: &output.Shared{Begin: func([]string) error { return nil }}, Room: t.Name, Inputs: output.Anybody}
-	out, err := set.CreateDirectory(t.Name, o)
-	if err != nil {
-		return err
-	}
-	if err := t.Format.Prepare(out); err != nil {
-		set.Discard(out)
-		return err
-	}
-	return set.Commit(out)
 }
 
 // inDataSet is the output of an input in a data set. The name of the input tells its

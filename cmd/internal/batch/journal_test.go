@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
 )
 
@@ -138,7 +139,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	all := func(string) bool { return false }
 	of := func(skip func(string) bool) string {
-		sum, err := fingerprint(dir, skip)
+		sum, err := input.Fingerprint(dir, skip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +186,7 @@ func TestFingerprint(t *testing.T) {
 	if got := of(func(path string) bool { return filepath.Base(path) == "session" }); seen[got] != "nothing" {
 		t.Error("what is skipped has a part in it")
 	}
-	if _, err := fingerprint(filepath.Join(dir, "missing"), all); err == nil {
+	if _, err := input.Fingerprint(filepath.Join(dir, "missing"), all); err == nil {
 		t.Error("what is missing has a fingerprint")
 	}
 }

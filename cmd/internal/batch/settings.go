@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"gprof/cmd/internal/input"
 	"gprof/stream/filter"
 )
 
@@ -36,7 +37,7 @@ type settings struct {
 
 // describe returns the settings of a batch as in the journal.
 func (c *Options) describe() (string, error) {
-	version, err := program()
+	version, err := input.Program()
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +48,7 @@ func (c *Options) describe() (string, error) {
 		Compression: c.Compression, Buckets: time.Duration(c.Buckets), Sum: c.Sum, Per: c.Per.String(),
 	}
 	for _, path := range c.Symbols {
-		sum, err := fingerprint(path, func(string) bool { return false })
+		sum, err := input.Fingerprint(path, func(string) bool { return false })
 		if err != nil {
 			return "", err
 		}

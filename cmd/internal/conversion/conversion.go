@@ -197,5 +197,5 @@ func (c *Flags) make(m *pass) (*summary, error) {
 	if m.ledger == nil {
 		return w, nil
 	}
-	return w, report.WriteJSON(m.ledger, w.losses())
+	return w, report.WriteJSON(m.ledger, w.Losses())
 }

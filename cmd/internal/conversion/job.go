@@ -179,8 +179,8 @@ func (w *summary) unseen() []string {
 	})
 }
 
-// losses is the ledger of all outputs for --losses.
-func (w *summary) losses() []report.LedgerLine { return report.LossLines(w.parts()) }
+// Losses is the ledger of all outputs for --losses.
+func (w *summary) Losses() []report.LedgerLine { return report.LossLines(w.parts()) }
 
 // splitter is the sink of a target of many files.
 func (m *pass) splitter(t Target) (stream.Sink, error) {

@@ -181,3 +181,23 @@ func (t *Target) parts() (dir, pattern string) {
 	}
 	return t.Root, pattern
 }
+
+// PrepareDataSet makes the directory of a target that is a data set, with what no input has a part in.
+func PrepareDataSet(set *output.Set, t Target) error {
+	if err := output.RefuseLinks(t.Name); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.Name, 0o777); err != nil {
+		return err
+	}
+	o := output.DirectoryOptions{Tables: t.Tables(), Shared: &output.Shared{Begin: func([]string) error { return nil }}, Room: t.Name, Inputs: output.Anybody}
+	out, err := set.CreateDirectory(t.Name, o)
+	if err != nil {
+		return err
+	}
+	if err := t.Format.Prepare(out); err != nil {
+		set.Discard(out)
+		return err
+	}
+	return set.Commit(out)
+}

@@ -12,6 +12,7 @@ import (
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/output"
 	"gprof/cmd/internal/selection"
 	"gprof/cmd/internal/store"
 	"gprof/convert"
@@ -23,8 +24,18 @@ type Tool struct {
 	*console.Console
 	Formats convert.Table
 	Sources []ingest.Format // besides those of package ingest
+	Words   []string        // of the command line
 
 	stores store.Stores
+}
+
+// Mount returns the file system of a path in a bucket, and the name in it; nil for others.
+func (s *Tool) Mount(path string) (fs.FS, string, error) { return s.stores.Mount(path) }
+
+// Place is an output that several machines write: a directory, or s3://BUCKET/NAME. Unfinished
+// files lie below inside, if it is a directory.
+func (s *Tool) Place(path, inside string) (store.Place, error) {
+	return s.stores.Place(path, inside, output.TempDir())
 }
 
 // FormatNames lists the names of output formats.

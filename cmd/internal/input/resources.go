@@ -40,6 +40,16 @@ func (c Cores) Number() int {
 // Memory is the number of bytes that a run may take.
 type Memory int64
 
+// Size is a number of bytes.
+type Size int64
+
+// UnmarshalText reads a size.
+func (z *Size) UnmarshalText(text []byte) error {
+	n, err := parseSize(string(text))
+	*z = Size(n)
+	return err
+}
+
 // minMemory is the least memory for the rows on their way through a run.
 const minMemory = 16 << 20
 

@@ -75,6 +75,19 @@ func (u *Set) TemporaryFile(pattern, text string) (name string, remove func(), e
 	return name, func() { u.finish(name, func() error { return os.Remove(name) }) }, err
 }
 
+// TemporaryDirectory makes a directory in room. It is removed by remove, or when the run is
+// interrupted, or by a later [RemoveStale].
+func (u *Set) TemporaryDirectory(room, name string) (dir string, remove func(), err error) {
+	err = u.add(func() (path, error) {
+		dir, err = os.MkdirTemp(room, temporaryName(name))
+		return path{name: dir}, err
+	})
+	if err != nil {
+		return "", nil, atPlace(err)
+	}
+	return dir, func() { u.finish(dir, func() error { return os.RemoveAll(dir) }) }, nil
+}
+
 // finish removes a name from the list after end.
 func (u *Set) finish(name string, end func() error) error {
 	u.mu.Lock()

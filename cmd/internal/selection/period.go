@@ -57,6 +57,18 @@ func (l *length) UnmarshalText(text []byte) error {
 // Given reports whether any of the flags is given.
 func (p *Period) Given() bool { return *p != Period{} }
 
+// Relative reports whether the period depends on when the recordings begin or end.
+func (p *Period) Relative() bool {
+	for _, text := range []string{p.From, p.To} {
+		one, err1 := moments{}.parse("", text, 0)
+		other, err2 := moments{1e18, 2e18}.parse("", text, 0)
+		if err1 != nil || err2 != nil || one != other { // an error: crash, or no time
+			return true
+		}
+	}
+	return p.Last != 0
+}
+
 // check refuses flags that contradict each other, before anything is read.
 func (p *Period) check() error {
 	switch {

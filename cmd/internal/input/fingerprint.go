@@ -1,4 +1,4 @@
-package batch
+package input
 
 import (
 	"crypto/sha256"
@@ -18,9 +18,9 @@ import (
 // change with its bytes.
 const fingerprintHead = 4096
 
-// fingerprint identifies the state of a file, or of all files in a directory, by names,
+// Fingerprint identifies the state of a file, or of all files in a directory, by names,
 // sizes, times and first bytes. Files for which skip is true are left out.
-func fingerprint(input string, skip func(string) bool) (string, error) {
+func Fingerprint(input string, skip func(string) bool) (string, error) {
 	sum := sha256.New()
 	real, err := filepath.EvalSymlinks(input)
 	if err != nil {
@@ -66,9 +66,9 @@ func addFile(sum hash.Hash, name, rel string) error {
 	return err
 }
 
-// program identifies this version of the program: by its sources or, if these are
+// Program identifies this version of the program: by its sources or, if these are
 // unknown, by its bytes.
-func program() (string, error) {
+func Program() (string, error) {
 	build, ok := debug.ReadBuildInfo()
 	if ok {
 		revision, modified := setting(build, "vcs.revision"), setting(build, "vcs.modified")

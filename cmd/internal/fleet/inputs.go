@@ -1,0 +1,224 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/input"
+	"gprof/decode"
+	"gprof/ingest"
+)
+
+// placedInput is an input and what places it.
+type placedInput struct {
+	member
+	service string
+	day     string // of its first process, UTC
+}
+
+// readers is how many inputs are placed at a time: most of the time goes by waiting.
+const readers = 16
+
+// list finds the inputs and reads what places them, in the order of their paths.
+func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
+	paths, err := c.expand(s)
+	if err != nil {
+		return nil, err
+	}
+	all, errs := make([]placedInput, len(paths)), make([]error, len(paths))
+	var readersDone sync.WaitGroup
+	next := make(chan int)
+	for range min(readers, len(paths)) {
+		readersDone.Go(func() {
+			for i := range next {
+				all[i], errs[i] = c.place(s, paths[i])
+			}
+		})
+	}
+	bar := s.NewBar(c.Quiet)
+	for i := range paths {
+		next <- i
+		bar.Tell(fmt.Sprintf("%d of %d placed", i, len(paths)))
+	}
+	close(next)
+	readersDone.Wait()
+	bar.End()
+	return all, errors.Join(errs...)
+}
+
+// expand lists the inputs, each once.
+func (c *PlanCommand) expand(s *input.Tool) (paths []string, err error) {
+	for _, arg := range c.Inputs {
+		found, err := groups(s, arg)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: %w there", arg, ingest.ErrNothing)
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// groups lists the inputs below an argument.
+func groups(s *input.Tool, arg string) (paths []string, err error) {
+	if arg == "-" {
+		return nil, console.Exit(console.Usage, errors.New("a plan is of files, which can be read again; stdin is none"))
+	}
+	fsys, name, err := s.Mount(arg)
+	if err != nil {
+		return nil, err
+	}
+	if fsys == nil {
+		return groupsOnDisk(s, arg)
+	}
+	names := []string{name}
+	if strings.ContainsAny(name, `*?[`) {
+		if names, err = fs.Glob(fsys, name); err != nil {
+			return nil, err
+		}
+	}
+	bucket := strings.TrimSuffix(arg, "/")
+	bucket = bucket[:len(bucket)-len(strings.TrimPrefix(name, "."))]
+	bucket = strings.TrimSuffix(bucket, "/") + "/"
+	for _, name := range names {
+		info, err := fs.Stat(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		below := []string{name}
+		if info.IsDir() {
+			below = ingest.GroupsIn(fsys, name, s.Sources...)
+		}
+		for _, name := range below {
+			paths = append(paths, bucket+name)
+		}
+	}
+	return paths, nil
+}
+
+func groupsOnDisk(s *input.Tool, arg string) (paths []string, err error) {
+	names := []string{arg}
+	if _, err := os.Lstat(arg); errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, `*?[`) {
+		if names, err = filepath.Glob(arg); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if name, err = filepath.Abs(name); err != nil { // a worker may begin elsewhere
+			return nil, err
+		}
+		if !info.IsDir() {
+			paths = append(paths, name)
+			continue
+		}
+		for _, group := range ingest.Groups(name, func(path string) bool { return filepath.Base(path) == Dir }, s.Sources...) {
+			paths = append(paths, group)
+		}
+	}
+	return paths, nil
+}
+
+// place reads what places an input. One that holds nothing readable is placed, too: its task
+// will say why. The error is the machine's, or the store's.
+func (c *PlanCommand) place(s *input.Tool, path string) (in placedInput, err error) {
+	in.Path = path
+	if in.Mark, in.Bytes, err = mark(s, path); err != nil {
+		return in, err
+	}
+	o := c.Reading.Options(s, 1, nil, "")
+	o.Symbols = nil // names are not needed
+	found, err := ingest.Find([]string{path}, o)
+	if err != nil {
+		if input.MayWorkAgain(err) {
+			return in, err
+		}
+		return in, nil
+	}
+	defer found.Close()
+	start, _ := found.Span()
+	if start > 0 {
+		in.day = time.Unix(0, int64(start)).UTC().Format(time.DateOnly)
+	}
+	for _, p := range found.Processes {
+		row := p.Row()
+		if in.service == "" {
+			in.service = row.Service
+		}
+		in.Instances = append(in.Instances, p.Name())
+		if parent := decode.Parent(p.Process); parent != 0 {
+			in.Instances = append(in.Instances, fmt.Sprintf("%016x", parent))
+		}
+	}
+	slices.Sort(in.Instances)
+	in.Instances = slices.Compact(in.Instances)
+	return in, nil
+}
+
+// mark identifies the state of an input.
+func mark(s *input.Tool, at string) (mark string, size int64, err error) {
+	fsys, name, err := s.Mount(at)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case fsys == nil:
+		if mark, err = input.Fingerprint(at, func(string) bool { return false }); err == nil {
+			size, err = sizeOf(os.DirFS(filepath.Dir(at)), filepath.Base(at))
+		}
+		return mark, size, err
+	}
+	sum := sha256.New()
+	err = walk(fsys, name, func(name string, info fs.FileInfo) {
+		version := fmt.Sprint(info.ModTime().UnixNano())
+		if tagged, ok := info.(interface{ ETag() string }); ok && tagged.ETag() != "" {
+			version = tagged.ETag()
+		}
+		fmt.Fprintf(sum, "%q %d %s\n", name, info.Size(), version)
+		size += info.Size()
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:16]), size, err
+}
+
+func sizeOf(fsys fs.FS, name string) (size int64, err error) {
+	err = walk(fsys, name, func(_ string, info fs.FileInfo) { size += info.Size() })
+	return size, err
+}
+
+// walk calls each for a file, or all files below a directory, by name.
+func walk(fsys fs.FS, name string, each func(name string, info fs.FileInfo)) error {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		each(name, info)
+		return nil
+	}
+	entries, err := fs.ReadDir(fsys, name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := walk(fsys, path.Join(name, e.Name()), each); err != nil {
+			return err
+		}
+	}
+	return nil
+}

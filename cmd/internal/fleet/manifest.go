@@ -1,0 +1,115 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/store"
+)
+
+// manifest says what a task has written. It is written last, so the task is done when there is
+// one.
+type manifest struct {
+	Version int    `json:"gprof-manifest"`
+	Plan    string `json:"plan"`
+	Task    string `json:"task"`
+	Inputs  int    `json:"inputs"`
+	Files   []file `json:"files"`           // at their final names
+	Parts   []part `json:"parts,omitempty"` // profiles that the commit adds up
+	Empty   bool   `json:"empty,omitempty"` // nothing of the inputs is what the flags ask for
+
+	Failed []failure           `json:"failed,omitempty"` // inputs that could not be read, or not all of them
+	Losses []report.LedgerLine `json:"losses,omitempty"`
+}
+
+// file is one that a task or a commit has written.
+type file struct {
+	Name   string `json:"name"` // below the output
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// part is a file that becomes part of another one.
+type part struct {
+	file
+	Of string `json:"of"` // name of that below the output
+}
+
+// failure is an input that could not be read, or not all of it. Another try would not help.
+type failure struct {
+	Input string `json:"input"`
+	Error string `json:"error"`
+}
+
+func taskDir(plan string) string { return Dir + "/" + plan + "/tasks" }
+
+func manifestName(plan, task string) string { return taskDir(plan) + "/" + task + ".json" }
+
+// readManifest reads that of a task. The error is [fs.ErrNotExist] if it is not done.
+func readManifest(at store.Place, plan, task string) (*manifest, error) {
+	name := manifestName(plan, task)
+	text, err := at.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	m := new(manifest)
+	if err := json.Unmarshal(text, m); err != nil || m.Version != version || m.Task != task {
+		return nil, fmt.Errorf("%s: damaged, or of another version; plan again", at.Path(name))
+	}
+	return m, nil
+}
+
+// done lists the tasks of a plan that have manifests.
+func done(at store.Place, plan string) (map[string]bool, error) {
+	names, err := at.List(taskDir(plan))
+	is := map[string]bool{}
+	for _, name := range names {
+		if task, ok := strings.CutSuffix(name, ".json"); ok {
+			is[task] = true
+		}
+	}
+	return is, err
+}
+
+// putAll puts all files of a local directory, by their names there.
+func putAll(to store.Place, dir string, skip map[string]bool) (all []file, err error) {
+	err = filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, at)
+		if err != nil || skip[rel] {
+			return err
+		}
+		f, err := put(to, at, path.Clean(filepath.ToSlash(rel)))
+		all = append(all, f)
+		return err
+	})
+	return all, err
+}
+
+// put makes a local file one of a place.
+func put(to store.Place, local, name string) (f file, err error) {
+	f.Name = name
+	in, err := os.Open(local)
+	if err != nil {
+		return f, err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if f.Size, err = io.Copy(sum, in); err != nil {
+		return f, err
+	}
+	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return f, to.Put(name, local)
+}

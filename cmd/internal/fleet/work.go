@@ -1,0 +1,448 @@
+package fleet
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/human"
+	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
+	"gprof/cmd/internal/selection"
+	"gprof/cmd/internal/store"
+	"gprof/ingest"
+	"gprof/stream/filter"
+)
+
+// WorkCommand does tasks of a plan.
+type WorkCommand struct {
+	Output string `arg:"" name:"out" help:"Directory, or s3://BUCKET/NAME, that plan was given with -o."`
+	Plan   string `required:"" placeholder:"ID" help:"The plan, as plan printed it."`
+	Shard  shard  `placeholder:"I/N" xor:"which" help:"Of N workers this is number I, from 0. Without it and --tasks: what the environment says (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID, AWS_BATCH_JOB_ARRAY_INDEX), else all tasks."`
+	Tasks  string `placeholder:"FILE" xor:"which" help:"File with names of tasks, one a line; - is stdin. For each, a line of JSON is printed."`
+	Machine
+}
+
+// shard is which of several workers this is.
+type shard struct{ index, of int }
+
+// UnmarshalText reads I/N.
+func (s *shard) UnmarshalText(text []byte) error {
+	i, n, ok := strings.Cut(string(text), "/")
+	var err1, err2 error
+	s.index, err1 = strconv.Atoi(i)
+	s.of, err2 = strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || s.index < 0 || s.index >= s.of {
+		return fmt.Errorf("%q: want I/N, with I from 0 to N-1", text)
+	}
+	return nil
+}
+
+// arrays are the variables by which schedulers tell a worker its number, how many there are,
+// and from which number on they count.
+var arrays = []struct{ index, count, first string }{
+	{index: "JOB_COMPLETION_INDEX", count: "GPROF_WORKERS"}, // Kubernetes does not tell how many
+	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN"},
+	{index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
+}
+
+// surroundings is the shard that the environment tells, of 0 if it doesn't.
+func surroundings() (s shard, err error) {
+	for _, a := range arrays {
+		index := os.Getenv(a.index)
+		if index == "" {
+			continue
+		}
+		i, err1 := strconv.Atoi(index)
+		n, err2 := strconv.Atoi(cmp.Or(os.Getenv(a.count), os.Getenv("GPROF_WORKERS")))
+		if first, err := strconv.Atoi(os.Getenv(a.first)); err == nil {
+			i -= first
+		}
+		if err1 != nil || err2 != nil || i < 0 || i >= n {
+			return s, fmt.Errorf("%s is %q, but the number of workers is not known: set %s, or give --shard I/N", a.index, index, a.count)
+		}
+		return shard{i, n}, nil
+	}
+	return s, nil
+}
+
+// worker does tasks.
+type worker struct {
+	*plan
+	s     *input.Tool
+	to    store.Place
+	set   *Settings
+	flags conversion.Flags
+}
+
+// result is what became of a task, as a line of JSON.
+type result struct {
+	Task    string  `json:"task"`
+	Status  status  `json:"status"`
+	Files   int     `json:"files"`
+	Bytes   int64   `json:"bytes"`
+	Failed  int     `json:"failed_inputs,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"`
+
+	err error
+}
+
+type status string
+
+const (
+	isDone  status = "done"
+	before  status = "done-before"
+	again   status = "again" // another try may work
+	failing status = "failed"
+)
+
+// Run does tasks.
+func (c *WorkCommand) Run(s *input.Tool) error {
+	c.Apply()
+	stopWithParent()
+	to, err := s.Place(c.Output, Dir)
+	if err != nil {
+		return err
+	}
+	p, err := read(to, c.Plan)
+	if err != nil {
+		return err
+	}
+	if err := p.own(); err != nil {
+		return err
+	}
+	g, err := parse(s, p.Words)
+	if err == nil {
+		err = g.Prepare()
+	}
+	if err != nil {
+		return err
+	}
+	output.RemoveStale(to.Room())
+	w := &worker{p, s, to, &g.Settings, g.flags(&c.Machine)}
+	if c.Tasks != "" {
+		return c.listed(w)
+	}
+	which := c.Shard
+	if which.of == 0 {
+		if which, err = surroundings(); err != nil {
+			return console.Exit(console.Usage, err)
+		}
+	}
+	return c.share(w, which)
+}
+
+// share does the tasks of a shard that are not done yet.
+func (c *WorkCommand) share(w *worker, which shard) error {
+	is, err := done(w.to, w.ID)
+	if err != nil {
+		return err
+	}
+	var todo []*task
+	mine := 0
+	for i := range w.tasks {
+		if which.of > 0 && i%which.of != which.index {
+			continue
+		}
+		if mine++; !is[w.tasks[i].Name] {
+			todo = append(todo, &w.tasks[i])
+		}
+	}
+	bar := w.s.NewBar(c.Quiet)
+	var sum totals
+	for i, t := range todo {
+		bar.Tell(fmt.Sprintf("%d of %d tasks done", i, len(todo)))
+		r := w.do(t)
+		sum.add(&r)
+		if r.err != nil {
+			w.s.Warn(fmt.Errorf("task %s: %s", t.Name, human.OneLine(r.err)))
+		}
+	}
+	bar.End()
+	if !c.Quiet {
+		w.s.Say(fmt.Sprintf("%d of %s done, %d were done before", sum.done, human.Plural(mine, "task"), mine-len(todo)))
+	}
+	return sum.err()
+}
+
+// listed does the tasks that a file names, as they come.
+func (c *WorkCommand) listed(w *worker) error {
+	in := w.s.Stdin
+	if c.Tasks != "-" {
+		f, err := os.Open(c.Tasks)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	out := json.NewEncoder(w.s.Stdout)
+	out.SetEscapeHTML(false)
+	var sum totals
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		name := strings.TrimSpace(lines.Text())
+		if name == "" {
+			continue
+		}
+		r := w.named(name)
+		sum.add(&r)
+		if err := out.Encode(r); err != nil {
+			return err
+		}
+	}
+	return sum.err()
+}
+
+// named does the task of a name, unless it is done.
+func (w *worker) named(name string) result {
+	t, ok := w.find(name)
+	if !ok {
+		return result{Task: name, Status: failing, Error: "there is no such task in the plan", err: errors.New("no such task")}
+	}
+	_, err := readManifest(w.to, w.ID, name)
+	switch {
+	case err == nil:
+		return result{Task: name, Status: before}
+	case !errors.Is(err, fs.ErrNotExist):
+		return w.result(t, nil, time.Now(), err)
+	}
+	return w.do(t)
+}
+
+// totals are of several tasks.
+type totals struct{ done, again, failed int }
+
+func (t *totals) add(r *result) {
+	switch r.Status {
+	case again:
+		t.again++
+	case failing:
+		t.failed++
+	default:
+		t.done++
+	}
+}
+
+func (t *totals) err() error {
+	switch {
+	case t.again > 0:
+		return console.Exit(console.Again, fmt.Errorf("%s not done, for which the machine or the store may be the reason: do them again", human.Plural(t.again+t.failed, "task")))
+	case t.failed > 0:
+		return fmt.Errorf("%s failed", human.Plural(t.failed, "task"))
+	}
+	return nil
+}
+
+// do does a task.
+func (w *worker) do(t *task) result {
+	begun := time.Now()
+	m, err := w.convert(t)
+	return w.result(t, m, begun, err)
+}
+
+func (w *worker) result(t *task, m *manifest, begun time.Time, err error) result {
+	r := result{Task: t.Name, Status: isDone, Seconds: float64(time.Since(begun).Milliseconds()) / 1e3, err: err}
+	switch {
+	case err == nil:
+	case input.MayWorkAgain(err):
+		r.Status = again
+	default:
+		r.Status = failing
+	}
+	if err != nil {
+		r.Error = human.OneLine(err)
+	}
+	if m != nil {
+		r.Failed, r.Files = len(m.Failed), len(m.Files)+len(m.Parts)
+		for _, f := range m.Files {
+			r.Bytes += f.Size
+		}
+		for _, f := range m.Parts {
+			r.Bytes += f.Size
+		}
+	}
+	return r
+}
+
+// errChanged says that a plan no longer fits its inputs.
+var errChanged = errors.New("has changed since the plan was made, or is gone; plan again")
+
+// same checks that the inputs are as they were when the plan was made.
+func (w *worker) same(t *task) error {
+	for _, in := range t.Inputs {
+		now, _, err := mark(w.s, in.Path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now != in.Mark {
+			return console.Exit(console.Again, fmt.Errorf("%s %w", in.Path, errChanged))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// convert converts the inputs of a task, and writes its manifest.
+func (w *worker) convert(t *task) (m *manifest, err error) {
+	if err := w.same(t); err != nil {
+		return nil, err
+	}
+	dir, remove, err := w.s.Outputs.TemporaryDirectory(w.to.Room(), t.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	m = &manifest{Version: version, Plan: w.ID, Task: t.Name, Inputs: len(t.Inputs), Files: []file{}}
+	common, err := w.make(t, m, dir)
+	if errors.Is(err, filter.ErrNoMatch) || errors.Is(err, selection.ErrNoCrash) {
+		m.Empty = true
+	} else if err != nil {
+		if !errors.Is(err, ingest.ErrNothing) || input.MayWorkAgain(err) {
+			return nil, err
+		}
+		m.Failed = []failure{}
+		for _, in := range t.Inputs {
+			m.Failed = append(m.Failed, failure{in.Path, human.OneLine(err)})
+		}
+	}
+	if err := w.same(t); err != nil { // it may have changed while it was read
+		return nil, err
+	}
+	if m.Files, err = putAll(w.to, dir, common); err != nil {
+		return nil, err
+	}
+	m.Files = slices.DeleteFunc(m.Files, func(f file) bool {
+		if !strings.HasPrefix(f.Name, Dir+"/") {
+			return false
+		}
+		m.Parts = append(m.Parts, part{f, w.sumName(t, f.Name)})
+		return true
+	})
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	err = w.to.Create(manifestName(w.ID, t.Name), append(text, '\n'))
+	if errors.Is(err, fs.ErrExist) { // another attempt was faster, and wrote the same
+		err = nil
+	}
+	return m, err
+}
+
+// make converts into a directory. Common are the files in there that every task makes.
+func (w *worker) make(t *task, m *manifest, dir string) (common map[string]bool, err error) {
+	targets, err := w.set.targets(w.s)
+	if err != nil {
+		return nil, err
+	}
+	for i := range targets {
+		at := &targets[i]
+		at.Name = filepath.Join(dir, filepath.FromSlash(w.nameOf(at, t)))
+		if at.Format.DataSet() {
+			if err := conversion.PrepareDataSet(w.s.Outputs, *at); err != nil {
+				return nil, err
+			}
+			at.Options.Among, at.Shared = t.Name, &output.Shared{Begin: func([]string) error { return nil }}
+		} else if err := os.MkdirAll(filepath.Dir(at.Name), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if common, err = filesIn(dir); err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(t.Inputs))
+	for i, in := range t.Inputs {
+		paths[i] = in.Path
+	}
+	found, err := ingest.Find(paths, w.flags.Options(w.s, dir))
+	if err != nil {
+		return common, err
+	}
+	defer found.Close()
+	for _, warning := range found.Warnings {
+		if input.MayWorkAgain(warning) {
+			return nil, warning
+		}
+		if warning.Whole() {
+			m.Failed = append(m.Failed, failure{warning.Path(), human.OneLine(warning)})
+		}
+	}
+	written, err := w.flags.Do(w.s, conversion.Job{Found: found, Replace: true, Targets: targets})
+	if err != nil {
+		return common, err
+	}
+	m.Losses = written.Losses()
+	for i := range m.Losses { // names of files here mean nothing elsewhere
+		m.Losses[i].Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(m.Losses[i].Output, dir)), "/")
+	}
+	return common, nil
+}
+
+// filesIn are the files of a directory, by their names in it.
+func filesIn(dir string) (map[string]bool, error) {
+	all := map[string]bool{}
+	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, at)
+		all[rel] = true
+		return err
+	})
+	return all, err
+}
+
+// nameOf is the name of a task's output of a format, below the whole output.
+func (w *worker) nameOf(t *conversion.Target, of *task) string {
+	switch {
+	case t.Format.DataSet() && len(w.set.Format) == 1:
+		return "."
+	case t.Format.DataSet():
+		return t.Format.Name
+	case sums(t):
+		return Dir + "/" + w.ID + "/parts/" + of.Name + t.Format.Extension(t.Options)
+	}
+	return of.Name + t.Format.Extension(t.Options)
+}
+
+// sums reports whether the outputs of tasks are parts of one.
+func sums(t *conversion.Target) bool { return t.Options.Sum && t.Format.Sums }
+
+// sumName is the name of the profile that a part is added to.
+func (w *worker) sumName(t *task, part string) string {
+	_, extension, _ := strings.Cut(part[strings.LastIndexByte(part, '/')+1:], ".")
+	if w.set.SumBy == "all" {
+		return "all." + extension
+	}
+	return plainName(t.Service) + "." + extension
+}
+
+// stopWithParent ends this process when the one that started it has ended: an engine that was
+// killed leaves its children behind.
+func stopWithParent() {
+	parent := os.Getppid()
+	if parent <= 1 {
+		return
+	}
+	go func() {
+		for range time.Tick(time.Second) {
+			if os.Getppid() != parent {
+				p, err := os.FindProcess(os.Getpid())
+				if err == nil {
+					p.Signal(os.Interrupt)
+				}
+				return
+			}
+		}
+	}()
+}
