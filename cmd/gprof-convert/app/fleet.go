@@ -32,14 +32,15 @@ func (c *workCmd) Help() string {
 	return `Examples:
   gprof-convert work out --plan 3f2a9c0d1e5b --shard 0/8
   gprof-convert work s3://profiles/monday --plan 3f2a9c0d1e5b      # in a Kubernetes Job, a Slurm array
-  echo checkout-20261123-0004 | gprof-convert work out --plan 3f2a9c0d1e5b --tasks -
+  echo checkout-20261123-5b1e09aa41 | gprof-convert work out --plan 3f2a9c0d1e5b --tasks -
 
 A task may be done twice, also at the same time, and a worker may be killed at any
 moment: start it again. What is done is left as it is. The flags of the conversion are
 those of the plan.
 
 --tasks prints a line of JSON for each task: {"task":"...","status":"done",...}. The
-status is done, done-before, again (another try may work) or failed.
+status is done, done-before, again (another try may work), changed (plan again) or
+failed.
 
 Exit codes: 0 all done, 5 if the machine or the store failed, or an input changed since
 the plan was made, 1 if a task failed for another reason.`

@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -139,13 +142,10 @@ func bundles(all []placedInput) (list []*bundle) {
 
 // divide makes tasks of bundles, which are in the order of service and day.
 func (p *plan) divide(list []*bundle, size int64) {
-	numbers := map[string]int{}
 	var t *task
 	for _, b := range list {
 		if t == nil || t.Service != b.service || t.Day != b.day || t.Bytes+b.bytes > size {
-			name := nameOf(b)
-			p.tasks = append(p.tasks, task{Name: fmt.Sprintf("%s-%04d", name, numbers[name]), Service: b.service, Day: b.day})
-			numbers[name]++
+			p.tasks = append(p.tasks, task{Service: b.service, Day: b.day})
 			t = &p.tasks[len(p.tasks)-1]
 		}
 		t.Bytes += b.bytes
@@ -153,12 +153,21 @@ func (p *plan) divide(list []*bundle, size int64) {
 			t.Inputs = append(t.Inputs, in.member)
 		}
 	}
-	slices.SortStableFunc(p.tasks, func(a, b task) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for i := range p.tasks {
+		p.tasks[i].name()
+	}
+	slices.SortStableFunc(p.tasks, func(a, b task) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Name, b.Name)) })
 }
 
-// nameOf is the beginning of the name of a bundle's task.
-func nameOf(b *bundle) string {
-	return plainName(b.service) + "-" + cmp.Or(strings.ReplaceAll(b.day, "-", ""), "undated")
+// name gives a task a name that tells it from tasks of any other inputs, whose outputs lie beside
+// its own.
+func (t *task) name() {
+	sum := sha256.New()
+	for _, in := range t.Inputs {
+		io.WriteString(sum, in.key()+"\n")
+	}
+	day := cmp.Or(strings.ReplaceAll(t.Day, "-", ""), "undated")
+	t.Name = plainName(t.Service) + "-" + day + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
 }
 
 // plainName is a service in letters that any file name has.

@@ -1,17 +1,19 @@
 package fleet
 
 import (
-	"encoding/json"
-	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
-
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 
 	"gprof/cmd/internal/report"
 	"gprof/cmd/internal/store"
@@ -82,17 +84,43 @@ func done(at store.Place, plan string) (map[string]bool, error) {
 }
 
 // putAll puts all files of a local directory, by their names there.
-func putAll(to store.Place, dir string, skip map[string]bool) (all []file, err error) {
-	err = filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+func putAll(to store.Place, dir string, skip map[string]bool) ([]file, error) {
+	names, err := filesIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(names, func(name string, _ bool) bool { return skip[name] })
+	sorted := slices.Sorted(maps.Keys(names))
+	all, errs := make([]file, len(sorted)), make([]error, len(sorted))
+	next := make(chan int)
+	var writing sync.WaitGroup
+	for range min(putters, len(sorted)) {
+		writing.Go(func() {
+			for i := range next {
+				all[i], errs[i] = put(to, filepath.Join(dir, sorted[i]), filepath.ToSlash(sorted[i]))
+			}
+		})
+	}
+	for i := range sorted {
+		next <- i
+	}
+	close(next)
+	writing.Wait()
+	return all, errors.Join(errs...)
+}
+
+// putters is how many files are put at a time: in a bucket each waits for an answer.
+const putters = 8
+
+// filesIn are the files of a directory, by their names in it.
+func filesIn(dir string) (map[string]bool, error) {
+	all := map[string]bool{}
+	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(dir, at)
-		if err != nil || skip[rel] {
-			return err
-		}
-		f, err := put(to, at, path.Clean(filepath.ToSlash(rel)))
-		all = append(all, f)
+		all[rel] = true
 		return err
 	})
 	return all, err

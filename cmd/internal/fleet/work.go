@@ -104,7 +104,8 @@ type status string
 const (
 	isDone  status = "done"
 	before  status = "done-before"
-	again   status = "again" // another try may work
+	again   status = "again"   // another try may work
+	changed status = "changed" // the inputs are not as when the plan was made
 	failing status = "failed"
 )
 
@@ -222,12 +223,14 @@ func (w *worker) named(name string) result {
 }
 
 // totals are of several tasks.
-type totals struct{ done, again, failed int }
+type totals struct{ done, again, changed, failed int }
 
 func (t *totals) add(r *result) {
 	switch r.Status {
 	case again:
 		t.again++
+	case changed:
+		t.changed++
 	case failing:
 		t.failed++
 	default:
@@ -237,6 +240,8 @@ func (t *totals) add(r *result) {
 
 func (t *totals) err() error {
 	switch {
+	case t.changed > 0:
+		return console.Exit(console.Again, fmt.Errorf("%s not done, for the inputs changed since the plan was made: plan again", human.Plural(t.again+t.changed+t.failed, "task")))
 	case t.again > 0:
 		return console.Exit(console.Again, fmt.Errorf("%s not done, for which the machine or the store may be the reason: do them again", human.Plural(t.again+t.failed, "task")))
 	case t.failed > 0:
@@ -256,6 +261,8 @@ func (w *worker) result(t *task, m *manifest, begun time.Time, err error) result
 	r := result{Task: t.Name, Status: isDone, Seconds: float64(time.Since(begun).Milliseconds()) / 1e3, err: err}
 	switch {
 	case err == nil:
+	case errors.Is(err, errChanged):
+		r.Status = changed
 	case input.MayWorkAgain(err):
 		r.Status = again
 	default:
@@ -284,7 +291,7 @@ func (w *worker) same(t *task) error {
 	for _, in := range t.Inputs {
 		now, _, err := mark(w.s, in.Path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && now != in.Mark {
-			return console.Exit(console.Again, fmt.Errorf("%s %w", in.Path, errChanged))
+			return fmt.Errorf("%s %w", in.Path, errChanged)
 		} else if err != nil {
 			return err
 		}
@@ -386,20 +393,6 @@ func (w *worker) make(t *task, m *manifest, dir string) (common map[string]bool,
 		m.Losses[i].Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(m.Losses[i].Output, dir)), "/")
 	}
 	return common, nil
-}
-
-// filesIn are the files of a directory, by their names in it.
-func filesIn(dir string) (map[string]bool, error) {
-	all := map[string]bool{}
-	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, at)
-		all[rel] = true
-		return err
-	})
-	return all, err
 }
 
 // nameOf is the name of a task's output of a format, below the whole output.

@@ -1,4 +1,5 @@
-// Package store reads buckets of S3-compatible object stores, as file systems.
+// Package store reads buckets of S3-compatible object stores, as file systems, and writes places
+// that many machines share: directories and buckets.
 //
 // A path in a bucket is s3://BUCKET/NAME. Credentials, region and address are found as by
 // Amazon's own tools: in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
