@@ -99,3 +99,31 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+// A block that repeats the last sample of its thread needs the page of that, of whatever kind it is.
+func TestReferences(t *testing.T) {
+	var r references
+	for _, test := range []struct {
+		line string
+		want int // -1: its own page
+	}{
+		{"busy time=+1 thread=+5 goroutine=+1 stack=3", -1},
+		{"busy-for time=+1 thread=+2 goroutine=+1 stack=3 excess=-1", -1},
+		{"sample time=+1 thread=9 goroutine=1 track=0 stack=3 weight=1 cpu=1 window=0", -1},
+		{"busy-for time=+1 thread=+1 goroutine=+0 stack=3 excess=+1", -1},
+		{"same-sample time=+1 thread=7 goroutine=1 weight=1 cpu=0", 1},
+		{"same-sample time=+1 thread=9 goroutine=1 weight=1 cpu=0", 2},
+		{"same-sample time=+1 thread=5 goroutine=1 weight=1 cpu=0", 0},
+		{"same-sample time=+1 thread=8 goroutine=1 weight=1 cpu=0", 3},
+	} {
+		body, err := rawformat.ParseBlock(nil, test.line)
+		must(t, err)
+		at := len(r.last)
+		if test.want < 0 {
+			test.want = at
+		}
+		if got := r.page(&Block{Kind: rawformat.Kind(body[0]), Fields: rawformat.NewCursor(body[1:], 0)}, at); got != test.want {
+			t.Errorf("%s: page %d, want %d", test.line, got, test.want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ func sampleCost() (ours, theirs string, ratio, percent float64, err error) {
 	if err != nil {
 		return "", "", 0, 0, fmt.Errorf("go list: %w", err)
 	}
-	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-run", "^$", "-bench", "^BenchmarkSampleCost$", ".").CombinedOutput()
+	out, _ := exec.Command("go", "test", "-C", strings.TrimSpace(string(root)), "-run", "^$", "-bench", "^BenchmarkSampleCost$", "./internal/sampler").CombinedOutput()
 	m := sampleLine.FindSubmatch(out)
 	if m == nil {
 		return "", "", 0, 0, fmt.Errorf("BenchmarkSampleCost printed\n%s", out)

@@ -92,5 +92,5 @@ func BenchmarkSampleCost(b *testing.B) {
 	}
 	ratio := float64(ours) / float64(theirs)
 	share := float64(100*(ours+drained)+2*scan) / float64(time.Second)
-	b.Logf("a sample %v, without measured CPU time %v: %.2fx, the runtime's %v: %.2fx; to drain it %v; to look for threads %v; 100 in a second are %.3f %% of a processor", ours, unmeasured, float64(ours)/float64(unmeasured), theirs, ratio, drained, scan, 100*share)
+	b.Logf("a sample %v, the runtime's %v: %.2fx; without measured CPU time %v: %.2fx; to drain it %v; to look for threads %v; 100 in a second are %.3f %% of a processor", ours, theirs, ratio, unmeasured, float64(ours)/float64(unmeasured), drained, scan, 100*share)
 }
