@@ -32,6 +32,7 @@ func (c *workCmd) Help() string {
 	return `Examples:
   gprof-convert work out --plan 3f2a9c0d1e5b --shard 0/8
   gprof-convert work s3://profiles/monday --plan 3f2a9c0d1e5b      # in a Kubernetes Job, a Slurm array
+  gprof-convert work out --plan 3f2a9c0d1e5b --list                # what is left to do
   echo checkout-20261123-5b1e09aa41 | gprof-convert work out --plan 3f2a9c0d1e5b --tasks -
 
 A task may be done twice, also at the same time, and a worker may be killed at any

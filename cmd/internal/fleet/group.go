@@ -140,11 +140,14 @@ func bundles(all []placedInput) (list []*bundle) {
 	return list
 }
 
+// maxInputs bounds the inputs of a task, of which a small one takes some time, too.
+const maxInputs = 4096
+
 // divide makes tasks of bundles, which are in the order of service and day.
 func (p *plan) divide(list []*bundle, size int64) {
 	var t *task
 	for _, b := range list {
-		if t == nil || t.Service != b.service || t.Day != b.day || t.Bytes+b.bytes > size {
+		if t == nil || t.Service != b.service || t.Day != b.day || t.Bytes+b.bytes > size || len(t.Inputs)+len(b.inputs) > maxInputs {
 			p.tasks = append(p.tasks, task{Service: b.service, Day: b.day})
 			t = &p.tasks[len(p.tasks)-1]
 		}

@@ -90,6 +90,7 @@ type PlanCommand struct {
 
 // Run makes a plan and prints its id.
 func (c *PlanCommand) Run(s *input.Tool) error {
+	c.Apply()
 	if err := c.check(s); err != nil {
 		return err
 	}

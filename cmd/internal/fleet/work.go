@@ -31,6 +31,7 @@ type WorkCommand struct {
 	Plan   string `required:"" placeholder:"ID" help:"The plan, as plan printed it."`
 	Shard  shard  `placeholder:"I/N" xor:"which" help:"Of N workers this is number I, from 0. Without it and --tasks: what the environment says (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID, AWS_BATCH_JOB_ARRAY_INDEX), else all tasks."`
 	Tasks  string `placeholder:"FILE" xor:"which" help:"File with names of tasks, one a line; - is stdin. For each, a line of JSON is printed."`
+	List   bool   `xor:"which" help:"Only print the names of the tasks that are not done, one a line, for --tasks."`
 	Machine
 }
 
@@ -142,17 +143,22 @@ func (c *WorkCommand) Run(s *input.Tool) error {
 			return console.Exit(console.Usage, err)
 		}
 	}
-	return c.share(w, which)
-}
-
-// share does the tasks of a shard that are not done yet.
-func (c *WorkCommand) share(w *worker, which shard) error {
-	is, err := done(w.to, w.ID)
+	todo, mine, err := w.todo(which)
 	if err != nil {
 		return err
 	}
-	var todo []*task
-	mine := 0
+	if c.List {
+		for _, t := range todo {
+			fmt.Fprintln(s.Stdout, t.Name)
+		}
+		return nil
+	}
+	return c.all(w, todo, mine)
+}
+
+// todo lists the tasks of a shard that are not done, and says how many it has.
+func (w *worker) todo(which shard) (todo []*task, mine int, err error) {
+	is, err := done(w.to, w.ID)
 	for i := range w.tasks {
 		if which.of > 0 && i%which.of != which.index {
 			continue
@@ -161,6 +167,11 @@ func (c *WorkCommand) share(w *worker, which shard) error {
 			todo = append(todo, &w.tasks[i])
 		}
 	}
+	return todo, mine, err
+}
+
+// all does tasks, out of so many that this worker has.
+func (c *WorkCommand) all(w *worker, todo []*task, mine int) error {
 	bar := w.s.NewBar(c.Quiet)
 	var sum totals
 	for i, t := range todo {
