@@ -129,9 +129,8 @@ func groupsOnDisk(s *input.Tool, arg string) (paths []string, err error) {
 			paths = append(paths, name)
 			continue
 		}
-		for _, group := range ingest.Groups(name, func(path string) bool { return filepath.Base(path) == Dir }, s.Sources...) {
-			paths = append(paths, group)
-		}
+		ours := func(path string) bool { return filepath.Base(path) == Dir }
+		paths = append(paths, ingest.Groups(name, ours, s.Sources...)...)
 	}
 	return paths, nil
 }
