@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"gprof/recorder/internal/rt"
 )
 
 // atDepth calls f below n more frames.
@@ -24,11 +22,6 @@ func atDepth(n int, f func()) {
 		f()
 	}
 	runtime.KeepAlive(n)
-}
-
-// threadTime is the CPU time of this thread.
-func threadTime() time.Duration {
-	return time.Duration(rt.ReadClock(unix.CLOCK_THREAD_CPUTIME_ID))
 }
 
 // signalled is the CPU time of one call of send, 20 frames deep.

@@ -5,11 +5,18 @@ package sampler
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
+
+// threadTime is the CPU time of this thread.
+func threadTime() time.Duration {
+	return time.Duration(rt.ReadClock(unix.CLOCK_THREAD_CPUTIME_ID))
+}
 
 // spendHere has this thread use at least so much CPU time, in ns.
 func spendHere(ns int64) {
