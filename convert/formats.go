@@ -174,9 +174,6 @@ func (t Table) With(more ...Format) (Table, error) {
 // Compression is how the columns of a format that is a directory are compressed.
 type Compression = tables.Compression
 
-// Elsewhere is positions of recordings, by instance.
-type Elsewhere = tables.Elsewhere
-
 // ParseCompression returns the compression of that name; "" is zstd. The error
 // says which names there are.
 func ParseCompression(name string) (Compression, error) { return tables.ParseCompression(name) }
@@ -195,7 +192,6 @@ type Options struct {
 	// Of a format that is a directory:
 
 	Compression Compression // see Gzip for others
-	Elsewhere   Elsewhere   // events that are left out, for they are in other directories, or came from other inputs
 	Among       string      // of one input among others of a directory that Prepare began: its name there
 
 	SpillDir string // for temporary files, "" for the system's place
@@ -303,7 +299,7 @@ func (f Format) Directory() bool { return f.openIn != nil }
 
 // NewIn returns a Sink that writes a format that is a directory into dir.
 func (f Format) NewIn(dir Directory, o Options) stream.Sink {
-	return f.openIn(dir, tables.Options{Compression: o.Compression, Elsewhere: o.Elsewhere, Among: o.Among})
+	return f.openIn(dir, tables.Options{Compression: o.Compression, Among: o.Among})
 }
 
 // DataSet reports whether a directory of the format holds any number of runs.

@@ -54,7 +54,7 @@ func TestFleet(t *testing.T) {
 	}
 	for _, sig := range []os.Signal{os.Interrupt, os.Kill} {
 		begun := sessions()
-		cmd := exec.Command("gprof-convert", "batch", in, "-f", "parquet", "-o", out, "--jobs", "1")
+		cmd := exec.Command("gprof-convert", "batch", in, "-f", "parquet", "-o", out, "--jobs", "1", "--task-size", "1")
 		ended := start(t, cmd)
 		waitFor(t, func() bool { return sessions() > begun })
 		cmd.Process.Signal(sig)
@@ -65,8 +65,9 @@ func TestFleet(t *testing.T) {
 	if n := sessions(); n == dumps {
 		t.Fatal("all were done before the signals came")
 	}
-	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", out)
-	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", whole)
+	for _, dir := range []string{out, whole} {
+		convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", dir, "--task-size", "1")
+	}
 	if diff := cmp.Diff(treeOf(t, whole), treeOf(t, out)); diff != "" {
 		t.Errorf("(-at once +interrupted)\n%s", diff)
 	}

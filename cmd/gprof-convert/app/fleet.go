@@ -23,7 +23,8 @@ With --sum there is one profile for each service; other formats give a file for 
 task. A plan of the same inputs, flags and program is the same plan. After a commit, a
 plan of more inputs has only what is new, and replaces what depends on it.
 
-You may not need several machines: one converts 10 GB in some minutes.`
+You may not need several machines: one converts 10 GB in some minutes. All three
+commands in one process are: gprof-convert batch.`
 }
 
 type workCmd struct{ fleet.WorkCommand }

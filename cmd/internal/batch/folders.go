@@ -2,30 +2,13 @@ package batch
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"gprof/cmd/internal/conversion"
-	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/fleet"
 	"gprof/cmd/internal/output"
-	"gprof/convert"
 )
-
-// prepareDataSets begins the data sets of a batch, or updates the files that belong to no
-// input.
-func (b *batch) prepareDataSets(s *input.Tool) error {
-	for i := range b.formats {
-		if t := &b.formats[i]; t.Format.DataSet() {
-			t.Name = b.dataSet(*t)
-			if err := conversion.PrepareDataSet(s.Outputs, *t); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // dataSet is the directory of a format's data set: where it was before, else the
 // directory of outputs if that holds nothing else.
@@ -35,62 +18,14 @@ func (b *batch) dataSet(t conversion.Target) string {
 		if text, err := os.ReadFile(filepath.Join(dir, t.Format.Stamp)); err == nil && string(text) == t.Format.StampText {
 			return dir
 		}
+		if _, err := os.Stat(filepath.Join(dir, fleet.Dir)); err == nil { // begun
+			return dir
+		}
 	}
 	if len(b.formats) == 1 && output.Vacant(b.Output, true) {
 		return b.Output
 	}
 	return inner
-}
-
-// inDataSet is the output of an input in a data set. The name of the input tells its
-// files from those of another one with the same content.
-func (b *batch) inDataSet(t conversion.Target, input string) *product {
-	rel, err := filepath.Rel(b.Output, t.Name)
-	if err != nil {
-		rel = t.Format.Name
-	}
-	m := &product{Target: t, outcome: outcome{Input: input, Output: filepath.ToSlash(rel), DataSet: true, From: output.Absolute(b.Dir)}}
-	m.Options.Among = input
-	m.Shared = &output.Shared{Begin: func(files []string) error {
-		m.Files = files
-		return b.journal.begin(&m.outcome, files)
-	}}
-	return m
-}
-
-// forget removes the files of inputs that are gone from data sets.
-func (b *batch) forget(items []*item) error {
-	if b.Keep {
-		return nil
-	}
-	there := map[string]bool{}
-	for _, it := range items {
-		for _, m := range it.outputs {
-			there[m.key()] = true
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(b.journal.done)) {
-		o := b.journal.done[key]
-		if !o.DataSet || o.From != output.Absolute(b.Dir) || there[key] {
-			continue
-		}
-		if t := b.writes(&o); t != nil {
-			if err := b.journal.remove(&o, t); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// writes returns the data set that an outcome is in, nil if this batch does not write it.
-func (b *batch) writes(o *outcome) *conversion.Target {
-	for i := range b.formats {
-		if t := &b.formats[i]; t.Format.DataSet() && t.Name == filepath.Join(b.Output, filepath.FromSlash(o.Output)) {
-			return t
-		}
-	}
-	return nil
 }
 
 // splits are the names of the formats whose outputs are many files each.
@@ -135,10 +70,7 @@ func (b *batch) withdraw(todo []*product) error {
 		if !ok {
 			continue
 		}
-		if b.coverage != nil && m.Format.Directory() {
-			b.coverage.made(&before, nil, convert.Elsewhere{})
-		}
-		if err := b.journal.withdraw(&before, &m.Target); err != nil {
+		if err := b.journal.withdraw(&before); err != nil {
 			return err
 		}
 	}

@@ -4,17 +4,21 @@ import (
 	"slices"
 
 	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/input"
 	"gprof/stream"
 	"gprof/stream/wording"
 )
 
 // Options are the flags and arguments of a batch.
 type Options struct {
-	Dir    string   `arg:"" help:"Directory with sessions and archives, at any depth."`
-	Output string   `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
-	Format []string `short:"f" default:"firefox.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
-	Again  bool     `help:"Convert all, also what is done and has not changed."`
-	Keep   bool     `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
+	Dir      string     `arg:"" help:"Directory with sessions and archives, at any depth."`
+	Output   string     `short:"o" required:"" placeholder:"OUTDIR" help:"Directory for the outputs; made if it is not there."`
+	Format   []string   `short:"f" default:"firefox.gz" placeholder:"NAME" help:"Format, or several of them, for which an input is read once: ${formats}. Default: ${default}."`
+	Again    bool       `help:"Convert all, also what is done and has not changed."`
+	Keep     bool       `name:"keep-removed" help:"Leave in a data set what came from inputs of DIR that are gone."`
+	Together bool       `help:"With --sum, one profile for each service instead of one for each input."`
+	SumBy    string     `default:"service" enum:"service,all" placeholder:"WHAT" help:"With --together, one profile for each service, or of all. Default: ${default}."`
+	TaskSize input.Size `default:"64MiB" placeholder:"SIZE" help:"How much of the inputs of a data set is converted together. Default: ${default}."`
 	conversion.Parts
 	conversion.Columns
 	conversion.Sums
@@ -24,17 +28,14 @@ type Options struct {
 // batch is one run.
 type batch struct {
 	*Options
-	formats  []conversion.Target // without names
+	formats  []conversion.Target // without names, of which each input becomes an output of its own
 	split    map[string]bool     // formats whose outputs are many files each
 	settings string              // that outputs depend on, besides the format
 	journal  *journal
-	coverage *coverage // nil if outputs don't depend on each other
-	schedule *schedule // of the items that are being made
 }
 
 // item is one input of a batch and its outputs.
 type item struct {
-	turn     int    // among those that are being made
 	input    string // path
 	name     string // of the input below Dir, with slashes
 	outputs  []*product

@@ -10,10 +10,8 @@ import (
 	slash "path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
-	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/output"
 	"gprof/stream"
 )
@@ -33,32 +31,19 @@ type outcome struct {
 	Reasons     []string `json:"reasons"`     // of the output's ledger
 	Incomplete  int      `json:"incomplete"`  // parts of the input that could not be read
 
-	// Of tables: the positions of recordings that the output holds, and those that it
-	// left out because another one held them.
-	Covers positions `json:"covers,omitempty"`
-	Relies positions `json:"relies,omitempty"`
-
-	// Of an input in a data set, which is the output of other inputs, too: the directory
-	// of inputs, and the files of the data set that are its own. A line without settings
-	// is written before the files, so that they are known however a run ends.
-	DataSet bool     `json:"dataset,omitempty"`
-	From    string   `json:"from,omitempty"`
+	// Of an output of many files in the directory Output: a pattern of their names, and the
+	// files. A line without settings is written before the files, so that they are known
+	// however a run ends.
+	Pattern string   `json:"pattern,omitempty"`
 	Files   []string `json:"files,omitempty"` // below Output
-
-	// Of an output of many files in the directory Output: a pattern of their names. For
-	// these, too, a line is written before the files.
-	Pattern string `json:"pattern,omitempty"`
 }
 
 // many reports whether the output is several files of a directory.
-func (o *outcome) many() bool { return o.DataSet || o.Pattern != "" }
+func (o *outcome) many() bool { return o.Pattern != "" }
 
 // key identifies an output.
 func (o *outcome) key() string {
-	switch {
-	case o.DataSet:
-		return strings.Join([]string{o.Output, o.From, o.Input}, "\x00")
-	case o.Pattern != "":
+	if o.Pattern != "" {
 		return o.Output + "\x00" + o.Pattern
 	}
 	return o.Output
@@ -73,7 +58,7 @@ func (o *outcome) local() bool {
 
 // nothing is the outcome without any files.
 func (o *outcome) nothing() outcome {
-	return outcome{Input: o.Input, Output: o.Output, DataSet: o.DataSet, From: o.From, Pattern: o.Pattern}
+	return outcome{Input: o.Input, Output: o.Output, Pattern: o.Pattern}
 }
 
 // journal is what earlier runs have finished, and this one so far.
@@ -118,12 +103,12 @@ func (j *journal) note(o outcome) {
 	count(j.done[o.key()], -1)
 	count(o, 1)
 	j.done[o.key()] = o
-	if len(o.Files) == 0 && (o.DataSet || o.Fingerprint == "") { // its files are gone
+	if len(o.Files) == 0 && o.Fingerprint == "" { // its files are gone
 		delete(j.done, o.key())
 	}
 }
 
-// files are those of a data set, or of an output of many files, that only this outcome
+// files are those of an output of many files that only this outcome
 // has, from when it was made before.
 func (j *journal) files(now *outcome) (own []string) {
 	j.mu.Lock()
@@ -136,7 +121,7 @@ func (j *journal) files(now *outcome) (own []string) {
 	return own
 }
 
-// begin notes the files of a data set that an outcome will have, besides those that it
+// begin notes the files that an outcome will have, besides those that it
 // may still have.
 func (j *journal) begin(now *outcome, files []string) error {
 	begun := now.nothing()
@@ -246,32 +231,14 @@ func (j *journal) before(now *outcome) (outcome, bool) {
 }
 
 // withdraw removes an outcome.
-func (j *journal) withdraw(o *outcome, t *conversion.Target) error {
+func (j *journal) withdraw(o *outcome) error {
 	at := filepath.Join(j.dir, filepath.FromSlash(o.Output))
-	switch {
-	case o.DataSet:
-		return j.remove(o, t)
-	case o.Pattern != "":
+	if o.Pattern != "" {
 		if err := removeFiles(at, j.files(o)); err != nil {
 			return err
 		}
 		os.Remove(at) // fails unless it is empty
-	default:
-		if err := os.RemoveAll(at); err != nil {
-			return err
-		}
-	}
-	return j.add(o.nothing())
-}
-
-// remove removes an outcome from a data set: first the file that says that it is
-// complete.
-func (j *journal) remove(o *outcome, from *conversion.Target) error {
-	files := j.files(o)
-	complete := func(file string) bool { return strings.HasPrefix(file, from.Format.Last) }
-	rest := slices.DeleteFunc(slices.Clone(files), complete)
-	first := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !complete(file) })
-	if err := removeFiles(from.Name, append(first, rest...)); err != nil {
+	} else if err := os.RemoveAll(at); err != nil {
 		return err
 	}
 	return j.add(o.nothing())

@@ -1,13 +1,14 @@
 // Package batch converts each recording below a directory and goes on where an earlier
 // run stopped.
 //
-//  1. The items are listed: each session and each archive, with its outputs (run.go,
+//  1. What is one whole of all inputs, such as a data set, is made by a plan of package
+//     fleet (together.go).
+//  2. The items are listed: each session and each archive, with its outputs (run.go,
 //     folders.go).
-//  2. The journal tells which of these outputs are there already, made of the same
-//     bytes with the same settings (journal.go, fingerprint.go, settings.go).
-//  3. The other outputs are made, some at a time. Rows that two snapshots of one
-//     process both have go into tables once (coverage.go, schedule.go).
-//  4. The results are told, and decide on the exit code (outcome.go).
+//  3. The journal tells which of these outputs are there already, made of the same
+//     bytes with the same settings (journal.go, settings.go).
+//  4. The other outputs are made, some at a time.
+//  5. The results are told, and decide on the exit code (outcome.go).
 package batch
 
 import (
@@ -43,16 +44,28 @@ func (c *Options) Run(s *input.Tool) error {
 	if err := errors.Join(c.Lasting(), c.Prepare(), c.Limits.Alone()); err != nil {
 		return err
 	}
-	if err := output.RefuseLinks(c.Output); err != nil {
+	whole, err := b.wholes()
+	if err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	for _, w := range whole {
+		err = errors.Join(err, w.Run(s))
+	}
+	if len(b.formats) > 0 {
+		err = errors.Join(err, b.apart(s))
+	}
+	return err
+}
+
+// apart converts each input by itself.
+func (b *batch) apart(s *input.Tool) error {
+	if err := output.RefuseLinks(b.Output); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Output, 0o777); err != nil {
+	if err := os.MkdirAll(b.Output, 0o777); err != nil {
 		return err
 	}
-	output.RemoveStale(c.Output)
-	if err := b.prepareDataSets(s); err != nil {
-		return err
-	}
+	output.RemoveStale(b.Output)
 	items, err := b.items(s.Sources)
 	if err != nil {
 		return err
@@ -60,33 +73,20 @@ func (c *Options) Run(s *input.Tool) error {
 	if b.settings, err = b.describe(); err != nil {
 		return err
 	}
-	if b.journal, err = openJournal(s.Outputs, c.Output); err != nil {
+	if b.journal, err = openJournal(s.Outputs, b.Output); err != nil {
 		return err
 	}
 	defer b.journal.close()
-	if err := b.forget(items); err != nil {
-		return err
-	}
-	if b.overlapping() {
-		b.coverage = newCoverage(b.journal, b.settings, output.Absolute(b.Dir))
-	}
 	if err := b.convertAll(s, items); err != nil {
 		return err
 	}
-	printBatch(s, items, c.Quiet)
+	printBatch(s, items, b.Quiet)
 	return b.judgeAll(items)
 }
 
 // minShare is the least memory to convert an item with: with less, tables that fit into
 // all of the memory would be too large.
 const minShare = 64 << 20
-
-// overlapping reports whether rows that two inputs both have must be in one output only:
-// in tables, which are read together. If times count from the end of each input, rows
-// left out of one output need not be in another.
-func (b *batch) overlapping() bool {
-	return !b.Period.Given() && slices.ContainsFunc(b.formats, func(t conversion.Target) bool { return t.Format.Directory() })
-}
 
 // chooseFormats reads the names of formats, which must write files with different
 // extensions.
@@ -139,10 +139,6 @@ func (b *batch) items(sources []ingest.Format) ([]*item, error) {
 // outputs lists the outputs of an input, whose name is relative to Dir.
 func (b *batch) outputs(rel string) (all []*product) {
 	for _, t := range b.formats {
-		if t.Format.DataSet() {
-			all = append(all, b.inDataSet(t, filepath.ToSlash(rel)))
-			continue
-		}
 		if b.split[t.Format.Name] {
 			all = append(all, b.inMany(t, rel))
 			continue
@@ -165,20 +161,6 @@ func (b *batch) isOutput(path string) bool {
 // convertAll converts items, some at a time; those that need more memory than their share
 // follow one by one. The error is one that concerns all items.
 func (b *batch) convertAll(s *input.Tool, items []*item) error {
-	if err := b.convertOnce(s, items); err != nil || b.coverage == nil {
-		return err
-	}
-	// An output that was made again may hold less than others rely on.
-	again := slices.DeleteFunc(slices.Clone(items), func(it *item) bool {
-		return it.err != nil || !slices.ContainsFunc(it.outputs, func(m *product) bool { return !b.coverage.stands(&m.outcome) })
-	})
-	if len(again) == 0 {
-		return nil
-	}
-	return b.convertOnce(s, again)
-}
-
-func (b *batch) convertOnce(s *input.Tool, items []*item) error {
 	workers := b.workers(len(items))
 	if err := b.convertSome(s, items, workers); err != nil || workers == 1 {
 		return err
@@ -195,10 +177,6 @@ func (b *batch) convertOnce(s *input.Tool, items []*item) error {
 }
 
 func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
-	b.schedule = newSchedule(len(items))
-	for i, it := range items {
-		it.turn = i
-	}
 	doing, fail := context.WithCancelCause(context.Background())
 	defer fail(nil)
 	todo, done := make(chan *item), make(chan *item)
@@ -214,7 +192,6 @@ func (b *batch) convertSome(s *input.Tool, items []*item, workers int) error {
 						fail(err)
 					}
 				}
-				b.schedule.done(it.turn)
 				done <- it
 			}
 		})
@@ -281,7 +258,7 @@ func (b *batch) convertItem(s *input.Tool, each *conversion.Flags, it *item) err
 func (b *batch) missing(it *item, fingerprint string) (todo []*product) {
 	for _, m := range it.outputs {
 		m.Fingerprint, m.Settings = fingerprint, b.settings
-		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again && b.stands(&before) {
+		if before, ok := b.journal.unchanged(m.outcome); ok && !b.Again {
 			m.outcome, m.asBefore = before, true
 		} else {
 			m.asBefore = false
@@ -290,9 +267,6 @@ func (b *batch) missing(it *item, fingerprint string) (todo []*product) {
 	}
 	return todo
 }
-
-// stands reports whether rows that an output left out are still in others.
-func (b *batch) stands(o *outcome) bool { return b.coverage == nil || b.coverage.stands(o) }
 
 // make converts an item in one pass.
 func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*product) error {
@@ -314,10 +288,6 @@ func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*pr
 		if found.Reads(m.Name) {
 			return fmt.Errorf("%s would lie among the files of a recording; give -o another directory", m.Name)
 		}
-		if b.coverage != nil && m.Format.Directory() {
-			b.schedule.wait(it.turn, instancesOf(found))
-			m.Options.Elsewhere = b.coverage.elsewhere(&m.outcome, instancesOf(found))
-		}
 		if m.Shared != nil {
 			m.Shared.Before = b.journal.files(&m.outcome)
 		}
@@ -330,19 +300,8 @@ func (b *batch) make(s *input.Tool, each *conversion.Flags, it *item, todo []*pr
 	for i, m := range todo {
 		m.Incomplete = found.Failed()
 		m.Reasons = reasonsOf(written.List[i].Ledger())
-		if b.coverage != nil && m.Format.Directory() {
-			b.coverage.made(&m.outcome, written.Tables.Processes, m.Options.Elsewhere)
-		}
 	}
 	return nil
-}
-
-// instancesOf are the instances of the processes that were found.
-func instancesOf(found *ingest.Found) (all []uint64) {
-	for _, p := range found.Processes {
-		all = append(all, p.Instance)
-	}
-	return all
 }
 
 // reasonsOf are the names of the reasons in a ledger.

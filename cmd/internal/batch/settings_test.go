@@ -40,7 +40,7 @@ func TestSettingsText(t *testing.T) {
 // Each flag is among the settings, because outputs depend on it, or in this list: so a
 // new one can't be forgotten.
 func TestSettingsHaveAllFlags(t *testing.T) {
-	const without = "help output format again keep-removed strict quiet fail-if jobs mem stall redact-key"
+	const without = "help output format again keep-removed strict quiet fail-if jobs mem stall redact-key together sum-by task-size"
 	file := filepath.Join(t.TempDir(), "bin")
 	if err := os.WriteFile(file, []byte("program"), 0o600); err != nil {
 		t.Fatal(err)

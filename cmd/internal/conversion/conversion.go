@@ -118,11 +118,16 @@ func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*D
 
 // Tell prints what is missing from a digest; of several, which says of which.
 func (c *Flags) Tell(s *input.Tool, which string, one *Digest) {
-	if lines := one.ledger.Lines(); !c.Quiet && len(lines) > 0 {
-		if which != "" {
-			s.Say("of --" + which + ":")
-		}
-		report.PrintLedger(s.Stderr, c.asked, report.Part{Lines: lines})
+	if len(one.ledger.Lines()) > 0 && which != "" && !c.Quiet {
+		s.Say("of --" + which + ":")
+	}
+	c.TellLedger(s, &one.ledger)
+}
+
+// TellLedger prints what is missing.
+func (c *Flags) TellLedger(s *input.Tool, l *stream.Ledger) {
+	if !c.Quiet {
+		report.PrintLedger(s.Stderr, c.asked, report.Part{Lines: l.Lines()})
 	}
 }
 
@@ -155,6 +160,11 @@ func (c *Flags) judge(found *ingest.Found, ledgers ...*stream.Ledger) error {
 	if err := input.Partly(found); err != nil {
 		return err
 	}
+	return c.JudgeLedgers(ledgers...)
+}
+
+// JudgeLedgers decides on the exit code.
+func (c *Flags) JudgeLedgers(ledgers ...*stream.Ledger) error {
 	for _, ledger := range ledgers {
 		if worst, any := ledger.Worst(); c.Strict && any && worst == stream.Loss {
 			return console.Exit(console.Lossy, errors.New("something recorded is missing from the output; --losses FILE says what"))

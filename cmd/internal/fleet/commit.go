@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gprof/cmd/internal/console"
@@ -25,6 +26,7 @@ type commit struct {
 	Version int                 `json:"gprof-commit"`
 	Number  int                 `json:"number"` // of commits to this output
 	Plan    string              `json:"plan"`
+	Program string              `json:"program"`
 	Words   []string            `json:"flags"`
 	Inputs  int                 `json:"inputs"`
 	Files   []file              `json:"files"` // of the whole, by name
@@ -50,7 +52,16 @@ func last(at store.Place) (*commit, error) {
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	name := commitDir + "/" + slices.Max(names)
+	number, err := strconv.Atoi(strings.TrimSuffix(slices.Max(names), ".json"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at.Path(commitDir), err)
+	}
+	return readCommit(at, number)
+}
+
+// readCommit reads a commit.
+func readCommit(at store.Place, number int) (*commit, error) {
+	name := commitName(number)
 	text, err := at.Read(name)
 	if err != nil {
 		return nil, err
@@ -59,7 +70,7 @@ func last(at store.Place) (*commit, error) {
 	if err := json.Unmarshal(text, c); err != nil || c.Version != version {
 		return nil, fmt.Errorf("%s: damaged, or of another version of gprof-convert; give -o another name", at.Path(name))
 	}
-	return c, nil
+	return c, local(at, c.Files)
 }
 
 // CommitCommand makes one whole of what tasks wrote.
@@ -76,7 +87,7 @@ const maxNamed = 20
 // Run commits.
 func (c *CommitCommand) Run(s *input.Tool) error {
 	c.Apply()
-	to, err := s.Place(c.Output, Dir)
+	to, err := s.Place(c.Output, unfinished)
 	if err != nil {
 		return err
 	}
@@ -84,67 +95,102 @@ func (c *CommitCommand) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	if err := p.own(); err != nil {
+	before, err := last(to)
+	if err != nil {
 		return err
 	}
-	before, err := last(to)
+	w, err := newWorker(s, to, p, &c.Machine)
 	if err != nil {
 		return err
 	}
 	if before != nil && before.Plan == p.ID {
 		s.Say(fmt.Sprintf("plan %s is committed already", p.ID))
-		return nil
+		return w.publish(before) // which an earlier run may not have come to
 	}
-	if before != nil && before.Plan != p.Base || before == nil && p.Base != "" {
-		return fmt.Errorf("another plan was committed since plan %s was made; plan again", p.ID)
-	}
-	all, err := collect(to, p)
-	if err != nil {
-		return err
-	}
-	g, err := parse(s, p.Words)
-	if err == nil {
-		err = g.Prepare()
-	}
-	if err != nil {
-		return err
-	}
-	made := &commit{Version: version, Number: 1, Plan: p.ID, Words: p.Words}
-	if before != nil {
-		made.Number = before.Number + 1
-		if all, err = joined(to, before, p, all); err != nil {
-			return err
-		}
-	}
-	made.gather(p, before, all)
-	if n := len(made.Failed); n > 0 && !c.AllowFailed {
-		for _, f := range made.Failed[:min(n, maxNamed)] {
-			s.Warn(fmt.Errorf("%s", f.Error))
-		}
-		return fmt.Errorf("%s could not be read, or not all of them; replace them and plan again, or commit the rest with --allow-failed", human.Plural(n, "input"))
-	}
-	w := &worker{p, s, to, &g.Settings, g.flags(&c.Machine)}
-	if err := w.finish(made, all); err != nil {
-		return err
-	}
-	text, err := json.Marshal(made)
-	if err != nil {
-		return err
-	}
-	if err := to.Create(commitName(made.Number), append(text, '\n')); errors.Is(err, fs.ErrExist) {
-		return console.Exit(console.Again, errors.New("another commit was faster; what it has is whole. If it was of another plan, plan again"))
-	} else if err != nil {
-		return err
-	}
-	if before != nil {
-		if err := sweep(to, before, made); err != nil {
-			return err
-		}
-	}
-	if !c.Quiet {
+	made, err := w.commit(before, c.AllowFailed)
+	if err == nil && !c.Quiet {
 		s.Say(fmt.Sprintf("committed %s of %s: %s", human.Plural(len(made.Live), "task"), human.Plural(made.Inputs, "input"), human.Plural(len(made.Files), "file")))
 	}
-	return nil
+	return err
+}
+
+// commit commits the tasks of a plan, all of which are done.
+func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
+	if before != nil && before.Plan != w.Base || before == nil && w.Base != "" {
+		return nil, fmt.Errorf("another plan was committed since plan %s was made; plan again", w.ID)
+	}
+	all, err := collect(w.to, w.plan)
+	if err != nil {
+		return nil, err
+	}
+	made := &commit{Version: version, Number: 1, Plan: w.ID, Program: w.Program, Words: w.Words}
+	if before != nil {
+		made.Number = before.Number + 1
+		if all, err = joined(w.to, before, w.plan, all); err != nil {
+			return nil, err
+		}
+	}
+	made.gather(w.plan, before, all)
+	if n := len(made.Failed); n > 0 && !allowFailed {
+		for _, f := range made.Failed[:min(n, maxNamed)] {
+			w.s.Warn(fmt.Errorf("%s", f.Error))
+		}
+		return nil, fmt.Errorf("%s could not be read, or not all of them; replace them and plan again, or commit the rest with --allow-failed", human.Plural(n, "input"))
+	}
+	if before != nil { // whose own commit may have ended before that
+		if err := sweep(w.to, before, made.Files...); err != nil {
+			return nil, err
+		}
+	}
+	dir, remove, err := w.s.Outputs.TemporaryDirectory(w.to.Room(), "commit")
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	common, err := w.finish(dir, all)
+	if err != nil {
+		return nil, err
+	}
+	made.Files = append(made.Files, common...)
+	slices.SortFunc(made.Files, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	text, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	// From here on the new whole counts, and nothing that another one needs was touched before.
+	if err := w.to.Create(commitName(made.Number), append(text, '\n')); errors.Is(err, fs.ErrExist) {
+		return nil, console.Exit(console.Again, errors.New("another commit was faster; what it has is whole. If it was of another plan, plan again"))
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err := putAll(w.to, dir, nil, nil); err != nil {
+		return nil, fmt.Errorf("the commit is made, but not all of its files: commit again: %w", err)
+	}
+	return made, sweep(w.to, made)
+}
+
+// publish makes what a commit makes besides its record.
+func (w *worker) publish(c *commit) error {
+	dir, remove, err := w.s.Outputs.TemporaryDirectory(w.to.Room(), "commit")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	var all []*manifest
+	for _, t := range c.Live {
+		m, err := readManifest(w.to, t.Plan, t.Task)
+		if err != nil {
+			return err
+		}
+		all = append(all, m)
+	}
+	if _, err := w.finish(dir, all); err != nil {
+		return err
+	}
+	if _, err := putAll(w.to, dir, nil, nil); err != nil {
+		return err
+	}
+	return sweep(w.to, c)
 }
 
 // collect reads the manifests of a plan, in the order of tasks' names. It is an error if one is
@@ -229,23 +275,18 @@ func (c *commit) gather(p *plan, before *commit, all []*manifest) {
 	})
 }
 
-// finish makes what is of all tasks: the sums of profiles, and the files of a data set that are
-// of none.
-func (w *worker) finish(c *commit, all []*manifest) error {
-	dir, remove, err := w.s.Outputs.TemporaryDirectory(w.to.Room(), "commit")
-	if err != nil {
-		return err
-	}
-	defer remove()
+// finish makes in a local directory what is of all tasks: the sums of profiles, and the files of
+// a data set that are of none.
+func (w *worker) finish(dir string, all []*manifest) ([]file, error) {
 	targets, err := w.set.targets(w.s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range targets {
 		if t.Format.DataSet() {
-			t.Name = filepath.Join(dir, filepath.FromSlash(w.nameOf(&t, nil)))
+			t.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, &t)))
 			if err := conversion.PrepareDataSet(w.s.Outputs, t); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -257,13 +298,10 @@ func (w *worker) finish(c *commit, all []*manifest) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if err := w.sum(filepath.Join(dir, name), parts[name]); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	files, err := putAll(w.to, dir, nil)
-	c.Files = append(c.Files, files...)
-	slices.SortFunc(c.Files, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
-	return err
+	return described(dir)
 }
 
 // sum adds up profiles.
@@ -290,10 +328,18 @@ func (w *worker) sum(name string, parts []string) error {
 	return err
 }
 
-// sweep removes the files of tasks that are no longer part of the whole.
-func sweep(at store.Place, before, now *commit) error {
+// sweep removes the files of the commit before that are no longer part of the whole, and not
+// among others.
+func sweep(at store.Place, now *commit, others ...file) error {
+	if now.Number == 1 {
+		return nil
+	}
+	before, err := readCommit(at, now.Number-1)
+	if err != nil {
+		return err
+	}
 	stays := map[string]bool{}
-	for _, f := range now.Files {
+	for _, f := range slices.Concat(now.Files, others) {
 		stays[f.Name] = true
 	}
 	var errs []error

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -19,57 +20,69 @@ type bundle struct {
 	bytes        int64
 }
 
-// fill divides inputs into tasks. Those that the plan committed before has stay as they are,
-// unless something new depends on them.
-func (p *plan) fill(all []placedInput, before *commit, size int64) error {
-	known := map[string]taskOf{} // tasks that stay, by key of an input
-	if before != nil {
-		if !slices.Equal(before.Words, p.Words) {
-			return fmt.Errorf("the output has a data set of other flags (plan %s: %s); give -o another name", before.Plan, strings.Join(before.Words, " "))
+// policy is what becomes of tasks that were committed before, besides that those are done again on
+// which something new depends.
+type policy struct {
+	again bool                                   // all are done again if the flags or the program are others
+	all   bool                                   // all are done again
+	lost  map[taskOf]bool                        // are done again, for files of theirs are gone
+	went  func(path string) bool                 // whether an input that is not there takes along what came from it; nil: none does
+	place func(path string) (placedInput, error) // reads what places an input
+}
+
+// fill divides inputs into tasks. Those that were committed before stay as they are, unless
+// something new depends on them, or the policy says otherwise.
+func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) error {
+	if before == nil {
+		p.divide(bundles(all), size)
+		return nil
+	}
+	other := !slices.Equal(before.Words, p.Words)
+	o.all = o.all || o.again && (other || before.Program != p.Program)
+	if other && !o.again {
+		return fmt.Errorf("the output has a data set of other flags (plan %s: %s); give -o another name", before.Plan, strings.Join(before.Words, " "))
+	}
+	p.Base = before.Plan
+	gone := replaced(all, before, o)
+	stay := map[string]bool{} // by key of an input
+	for _, t := range before.Live {
+		for _, in := range t.Inputs {
+			stay[in.key()] = !gone[t.taskOf]
 		}
-		p.Base = before.Plan
-		for _, t := range before.Live {
-			for _, in := range t.Inputs {
-				known[in.key()] = t.taskOf
-			}
+		if gone[t.taskOf] {
+			p.Gone = append(p.Gone, t.taskOf)
 		}
 	}
-	gone, err := replaced(all, before, known)
+	slices.SortFunc(p.Gone, func(a, b taskOf) int { return cmp.Or(strings.Compare(a.Plan, b.Plan), strings.Compare(a.Task, b.Task)) })
+	all, err := fetched(all, before, gone, o)
 	if err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(slices.Clone(all), func(in placedInput) bool {
-		of, ok := known[in.key()]
-		return ok && !gone[of]
-	})
-	for of := range gone {
-		p.Gone = append(p.Gone, of)
-	}
-	slices.SortFunc(p.Gone, func(a, b taskOf) int { return cmp.Or(strings.Compare(a.Plan, b.Plan), strings.Compare(a.Task, b.Task)) })
-	p.divide(bundles(left), size)
+	p.divide(bundles(slices.DeleteFunc(all, func(in placedInput) bool { return stay[in.key()] })), size)
 	return nil
 }
 
 // key identifies an input in its state.
 func (in *member) key() string { return in.Path + "\x00" + in.Mark }
 
-// replaced are the tasks of earlier plans that something new depends on: a later snapshot of a
-// process, or another state of an input.
-func replaced(all []placedInput, before *commit, known map[string]taskOf) (map[taskOf]bool, error) {
-	gone := map[taskOf]bool{}
-	if before == nil {
-		return gone, nil
-	}
+// replaced are the tasks of a commit that are done again: something new depends on them, such as
+// a later snapshot of a process, or another state of an input.
+func replaced(all []placedInput, before *commit, o policy) map[taskOf]bool {
 	there, paths := map[string]bool{}, map[string]bool{}
 	for _, in := range all {
 		there[in.key()], paths[in.Path] = true, true
 	}
-	every := slices.Clone(all)
+	gone, known, every := map[taskOf]bool{}, map[string]taskOf{}, slices.Clone(all)
 	for _, t := range before.Live {
+		gone[t.taskOf] = o.all || o.lost[t.taskOf]
 		for _, in := range t.Inputs {
-			if !there[in.key()] {
-				every = append(every, placedInput{member: in})
-				gone[t.taskOf] = gone[t.taskOf] || paths[in.Path]
+			known[in.key()] = t.taskOf
+			if there[in.key()] {
+				continue
+			}
+			every = append(every, placedInput{member: in})
+			if paths[in.Path] || o.went != nil && o.went(in.Path) {
+				gone[t.taskOf] = true
 			}
 		}
 	}
@@ -83,15 +96,33 @@ func replaced(all []placedInput, before *commit, known map[string]taskOf) (map[t
 			}
 		}
 	}
+	return gone
+}
+
+// fetched adds the inputs of tasks that are done again, and that were not given this time, to
+// those that were.
+func fetched(all []placedInput, before *commit, gone map[taskOf]bool, o policy) ([]placedInput, error) {
+	paths := map[string]bool{}
+	for _, in := range all {
+		paths[in.Path] = true
+	}
+	all = slices.Clone(all)
 	for _, t := range before.Live {
 		for _, in := range t.Inputs {
-			if gone[t.taskOf] && !paths[in.Path] {
-				return nil, fmt.Errorf("%s belongs to processes of which there is something new, but is no longer an input; give it, too, or -o another name", in.Path)
+			if !gone[t.taskOf] || paths[in.Path] || o.went != nil && o.went(in.Path) {
+				continue
 			}
+			more, err := o.place(in.Path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s is gone, but belongs to what must be done again, such as processes of which there is something new; give it, too, or -o another name", in.Path)
+			} else if err != nil {
+				return nil, err
+			}
+			all = append(all, more)
 		}
 	}
-	maps.DeleteFunc(gone, func(_ taskOf, is bool) bool { return !is })
-	return gone, nil
+	slices.SortFunc(all, func(a, b placedInput) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
 }
 
 // bundles puts together what depends on each other, by service, day and path.

@@ -60,7 +60,7 @@ func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
 // expand lists the inputs, each once.
 func (c *PlanCommand) expand(s *input.Tool) (paths []string, err error) {
 	for _, arg := range c.Inputs {
-		found, err := groups(s, arg)
+		found, err := groups(s, arg, c.Output)
 		if err != nil {
 			return nil, err
 		}
@@ -73,8 +73,8 @@ func (c *PlanCommand) expand(s *input.Tool) (paths []string, err error) {
 	return slices.Compact(paths), nil
 }
 
-// groups lists the inputs below an argument.
-func groups(s *input.Tool, arg string) (paths []string, err error) {
+// groups lists the inputs below an argument, but not below the output.
+func groups(s *input.Tool, arg, out string) (paths []string, err error) {
 	if arg == "-" {
 		return nil, console.Exit(console.Usage, errors.New("a plan is of files, which can be read again; stdin is none"))
 	}
@@ -83,7 +83,7 @@ func groups(s *input.Tool, arg string) (paths []string, err error) {
 		return nil, err
 	}
 	if fsys == nil {
-		return groupsOnDisk(s, arg)
+		return groupsOnDisk(s, arg, out)
 	}
 	names := []string{name}
 	if strings.ContainsAny(name, `*?[`) {
@@ -110,7 +110,7 @@ func groups(s *input.Tool, arg string) (paths []string, err error) {
 	return paths, nil
 }
 
-func groupsOnDisk(s *input.Tool, arg string) (paths []string, err error) {
+func groupsOnDisk(s *input.Tool, arg, out string) (paths []string, err error) {
 	names := []string{arg}
 	if _, err := os.Lstat(arg); errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, `*?[`) {
 		if names, err = filepath.Glob(arg); err != nil {
@@ -129,10 +129,16 @@ func groupsOnDisk(s *input.Tool, arg string) (paths []string, err error) {
 			paths = append(paths, name)
 			continue
 		}
-		ours := func(path string) bool { return filepath.Base(path) == Dir }
+		ours := func(path string) bool { return filepath.Base(path) == Dir || sameFile(path, out) }
 		paths = append(paths, ingest.Groups(name, ours, s.Sources...)...)
 	}
 	return paths, nil
+}
+
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // place reads what places an input. One that holds nothing readable is placed, too: its task

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/report"
 	"gprof/cmd/internal/store"
 )
@@ -68,7 +69,18 @@ func readManifest(at store.Place, plan, task string) (*manifest, error) {
 	if err := json.Unmarshal(text, m); err != nil || m.Version != version || m.Task != task {
 		return nil, fmt.Errorf("%s: damaged, or of another version; plan again", at.Path(name))
 	}
-	return m, nil
+	return m, local(at, m.Files)
+}
+
+// local refuses names that lead out of the output: files are removed by them, and what says them
+// may come from anybody.
+func local(at store.Place, files []file) error {
+	for _, f := range files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			return fmt.Errorf("%s: lists a file that is not below the output: %q", at.Path(Dir), f.Name)
+		}
+	}
+	return nil
 }
 
 // done lists the tasks of a plan that have manifests.
@@ -83,36 +95,51 @@ func done(at store.Place, plan string) (map[string]bool, error) {
 	return is, err
 }
 
-// putAll puts all files of a local directory, by their names there.
-func putAll(to store.Place, dir string, skip map[string]bool) ([]file, error) {
-	names, err := filesIn(dir)
+// putAll puts all files of a local directory, by their names there: those last that say what of
+// a data set is complete.
+func putAll(to store.Place, dir string, skip map[string]bool, targets []conversion.Target) ([]file, error) {
+	all, err := described(dir)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(names, func(name string, _ bool) bool { return skip[name] })
-	sorted := slices.Sorted(maps.Keys(names))
-	all, errs := make([]file, len(sorted)), make([]error, len(sorted))
+	all = slices.DeleteFunc(all, func(f file) bool { return skip[f.Name] })
+	last := func(f file) bool {
+		return slices.ContainsFunc(targets, func(t conversion.Target) bool {
+			rest := strings.TrimPrefix(f.Name, t.Format.Name+"/")
+			return t.Format.DataSet() && strings.HasPrefix(rest, t.Format.Last)
+		})
+	}
+	first := slices.DeleteFunc(slices.Clone(all), last)
+	if err := putSome(to, dir, first); err != nil {
+		return nil, err
+	}
+	return all, putSome(to, dir, slices.DeleteFunc(slices.Clone(all), func(f file) bool { return !last(f) }))
+}
+
+// putSome puts files, in any order.
+func putSome(to store.Place, dir string, all []file) error {
+	errs := make([]error, len(all))
 	next := make(chan int)
 	var writing sync.WaitGroup
-	for range min(putters, len(sorted)) {
+	for range min(putters, len(all)) {
 		writing.Go(func() {
 			for i := range next {
-				all[i], errs[i] = put(to, filepath.Join(dir, sorted[i]), filepath.ToSlash(sorted[i]))
+				errs[i] = to.Put(all[i].Name, filepath.Join(dir, filepath.FromSlash(all[i].Name)))
 			}
 		})
 	}
-	for i := range sorted {
+	for i := range all {
 		next <- i
 	}
 	close(next)
 	writing.Wait()
-	return all, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // putters is how many files are put at a time: in a bucket each waits for an answer.
 const putters = 8
 
-// filesIn are the files of a directory, by their names in it.
+// filesIn are the files of a directory, by their names in it, with slashes.
 func filesIn(dir string) (map[string]bool, error) {
 	all := map[string]bool{}
 	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
@@ -120,14 +147,30 @@ func filesIn(dir string) (map[string]bool, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, at)
-		all[rel] = true
+		all[filepath.ToSlash(rel)] = true
 		return err
 	})
 	return all, err
 }
 
-// put makes a local file one of a place.
-func put(to store.Place, local, name string) (f file, err error) {
+// described are the files of a local directory, in the order of their names.
+func described(dir string) (all []file, err error) {
+	names, err := filesIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		f, err := describe(filepath.Join(dir, filepath.FromSlash(name)), name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// describe is a local file that is to have a name.
+func describe(local, name string) (f file, err error) {
 	f.Name = name
 	in, err := os.Open(local)
 	if err != nil {
@@ -139,5 +182,5 @@ func put(to store.Place, local, name string) (f file, err error) {
 		return f, err
 	}
 	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return f, to.Put(name, local)
+	return f, nil
 }

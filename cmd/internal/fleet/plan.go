@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ import (
 
 // Dir is the directory of plans below an output. Readers of data sets skip names like it.
 const Dir = "_gprof"
+
+// unfinished is where files lie until they are whole, if the output is a directory.
+const unfinished = Dir + "/unfinished"
 
 // version is that of the texts in Dir.
 const version = 1
@@ -79,6 +83,9 @@ type plan struct {
 	tasks []task // the largest first
 }
 
+// TaskSize is how many bytes of inputs a task should read, unless it is told otherwise.
+const TaskSize = 64 << 20
+
 // PlanCommand makes a plan.
 type PlanCommand struct {
 	Inputs   []string   `arg:"" name:"input" help:"Recordings, and directories with them at any depth; also s3://BUCKET/NAME."`
@@ -91,37 +98,16 @@ type PlanCommand struct {
 // Run makes a plan and prints its id.
 func (c *PlanCommand) Run(s *input.Tool) error {
 	c.Apply()
-	if err := c.check(s); err != nil {
-		return err
-	}
-	words, err := c.words(s, c.Inputs)
+	to, before, err := c.begin(s)
 	if err != nil {
 		return err
 	}
-	p := &plan{header: header{Version: version, Words: words}}
-	if p.Program, err = input.Program(); err != nil {
-		return err
-	}
-	to, err := s.Place(c.Output, Dir)
+	p, all, err := c.plan(s, before, policy{})
 	if err != nil {
-		return err
-	}
-	if err := probe(to); err != nil { // before any work
-		return err
-	}
-	before, err := last(to)
-	if err != nil {
-		return err
-	}
-	all, err := c.list(s)
-	if err != nil {
-		return err
-	}
-	if err := p.fill(all, before, int64(c.TaskSize)); err != nil {
 		return err
 	}
 	if len(p.tasks) == 0 {
-		s.Say(fmt.Sprintf("all %s are in plan %s, which is committed; there is nothing to do", human.Plural(len(all), "input"), before.Plan))
+		s.Say(fmt.Sprintf("all %s are in plan %s, which is committed; there is nothing to do", human.Plural(all, "input"), before.Plan))
 		return nil
 	}
 	if err := p.write(to); err != nil {
@@ -132,6 +118,62 @@ func (c *PlanCommand) Run(s *input.Tool) error {
 	}
 	_, err = fmt.Fprintln(s.Stdout, p.ID)
 	return err
+}
+
+// begin checks what can be checked before any work, and returns the place of the output and the
+// last commit to it.
+func (c *PlanCommand) begin(s *input.Tool) (to store.Place, before *commit, err error) {
+	if err := c.check(s); err != nil {
+		return nil, nil, err
+	}
+	if to, err = s.Place(c.Output, unfinished); err != nil {
+		return nil, nil, err
+	}
+	if err := probe(to); err != nil {
+		return nil, nil, err
+	}
+	if before, err = last(to); err != nil || before != nil {
+		return to, before, err
+	}
+	return to, nil, c.vacant(s, to)
+}
+
+// vacant refuses an output with tables that no commit lists: queries would be about both.
+func (c *PlanCommand) vacant(s *input.Tool, to store.Place) error {
+	targets, err := c.targets(s)
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if !t.Format.DataSet() {
+			continue
+		}
+		stamp := path.Join(dataSet(targets, &t), t.Format.Stamp)
+		if _, err := to.Size(stamp); err == nil {
+			return fmt.Errorf("%s: there are tables that no commit lists; give -o another name", to.Path(stamp))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return placed(err)
+		}
+	}
+	return nil
+}
+
+// plan makes a plan of what is new since a commit, without an id. It says how many inputs there
+// are.
+func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, inputs int, err error) {
+	p = &plan{header: header{Version: version}}
+	if p.Words, err = c.words(s, c.Inputs); err != nil {
+		return nil, 0, err
+	}
+	if p.Program, err = input.Program(); err != nil {
+		return nil, 0, err
+	}
+	all, err := c.list(s)
+	if err != nil {
+		return nil, 0, err
+	}
+	o.place = func(path string) (placedInput, error) { return c.place(s, path) }
+	return p, len(all), p.fill(all, before, int64(c.TaskSize), o)
 }
 
 // tell says what the plan is, and what comes next.

@@ -52,17 +52,15 @@ func (c *Settings) targets(s *input.Tool) (all []conversion.Target, err error) {
 // check refuses what would come out otherwise on another machine, or with other tasks.
 func (c *Settings) check(s *input.Tool) error {
 	_, err := c.targets(s)
-	if err == nil && c.Period.Relative() {
-		err = errors.New("a time that counts from the begin or the end of a recording means another one in each task; give --from and --to moments, as in 2026-11-21T17:02:00Z")
-	}
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
 	return errors.Join(c.Filter.Check(), c.Lasting(), c.Prepare())
 }
 
-// notKept are the flags of plan that its tasks don't need, with whether a value follows.
-var notKept = map[string]bool{"-o": true, "--output": true, "--task-size": true, "-j": true, "--jobs": true, "--mem": true, "-q": false, "--quiet": false}
+// notKept are the flags of plan, and of batch, that its tasks don't need, or that are written anew, with whether a value follows.
+var notKept = map[string]bool{"-o": true, "--output": true, "-f": true, "--format": true, "--task-size": true, "-j": true, "--jobs": true, "--mem": true, "-q": false, "--quiet": false,
+	"--together": false, "--again": false, "--keep-removed": false, "--strict": false, "--fail-if": true, "--per": true} // of batch
 
 // words are those of the command line that are settings: all but the command, the inputs, and
 // the flags that no task needs.
@@ -71,7 +69,13 @@ func (c *Settings) words(s *input.Tool, inputs []string) ([]string, error) {
 	all := s.Words[min(1, len(s.Words)):]
 	for i := 0; i < len(all); i++ {
 		name, _, joined := strings.Cut(all[i], "=")
+		if len(name) > 2 && name[0] == '-' && name[1] != '-' { // -oOUT
+			name, joined = name[:2], true
+		}
 		value, out := notKept[name]
+		if c.Sums == (conversion.Sums{}) && (name == "--sum" || name == "--buckets") { // which other outputs of the command have
+			value, out = name == "--buckets", true
+		}
 		at := slices.Index(left, all[i])
 		switch {
 		case out && value && !joined:
@@ -83,6 +87,7 @@ func (c *Settings) words(s *input.Tool, inputs []string) ([]string, error) {
 			kept = append(kept, all[i])
 		}
 	}
+	kept = append(kept, "--format="+strings.Join(c.Format, ","))
 	again, err := parse(s, kept)
 	if err != nil || !reflect.DeepEqual(again.Settings, *c) {
 		return nil, console.Exit(console.Usage, fmt.Errorf("can't tell the flags from the inputs in %q; write values behind =, as in --symbols=bin, and -o apart from its value", all))

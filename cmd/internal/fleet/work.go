@@ -114,7 +114,7 @@ const (
 func (c *WorkCommand) Run(s *input.Tool) error {
 	c.Apply()
 	stopWithParent()
-	to, err := s.Place(c.Output, Dir)
+	to, err := s.Place(c.Output, unfinished)
 	if err != nil {
 		return err
 	}
@@ -122,18 +122,10 @@ func (c *WorkCommand) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	if err := p.own(); err != nil {
-		return err
-	}
-	g, err := parse(s, p.Words)
-	if err == nil {
-		err = g.Prepare()
-	}
+	w, err := newWorker(s, to, p, &c.Machine)
 	if err != nil {
 		return err
 	}
-	output.RemoveStale(to.Room())
-	w := &worker{p, s, to, &g.Settings, g.flags(&c.Machine)}
 	if c.Tasks != "" {
 		return c.listed(w)
 	}
@@ -153,7 +145,49 @@ func (c *WorkCommand) Run(s *input.Tool) error {
 		}
 		return nil
 	}
-	return c.all(w, todo, mine)
+	sum := w.all(todo, c.Quiet)
+	if !c.Quiet {
+		s.Say(fmt.Sprintf("%d of %s done, %d were done before", sum.done, human.Plural(mine, "task"), mine-len(todo)))
+	}
+	return sum.err()
+}
+
+// newWorker returns a worker on a plan.
+func newWorker(s *input.Tool, to store.Place, p *plan, m *Machine) (*worker, error) {
+	if err := p.own(); err != nil {
+		return nil, err
+	}
+	g, err := parse(s, p.Words)
+	if err == nil {
+		err = g.Prepare()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(to.Room(), 0o777); err != nil {
+		return nil, placed(err)
+	}
+	sweepUnfinished(to.Room())
+	return &worker{p, s, to, &g.Settings, g.flags(m)}, nil
+}
+
+// machineLife is after how long the machine of a directory that nothing was begun in is taken for
+// gone: much more than a task takes.
+const machineLife = 48 * time.Hour
+
+// sweepUnfinished removes what dead processes left in a directory of this machine, and what
+// machines left that are gone. What can't be removed does no harm.
+func sweepUnfinished(room string) {
+	output.RemoveStale(room)
+	machines, err := os.ReadDir(filepath.Dir(room))
+	if err != nil || filepath.Base(filepath.Dir(room)) != filepath.Base(unfinished) {
+		return
+	}
+	for _, m := range machines {
+		if info, err := m.Info(); err == nil && m.Name() != filepath.Base(room) && time.Since(info.ModTime()) > machineLife {
+			os.RemoveAll(filepath.Join(filepath.Dir(room), m.Name()))
+		}
+	}
 }
 
 // todo lists the tasks of a shard that are not done, and says how many it has.
@@ -170,10 +204,10 @@ func (w *worker) todo(which shard) (todo []*task, mine int, err error) {
 	return todo, mine, err
 }
 
-// all does tasks, out of so many that this worker has.
-func (c *WorkCommand) all(w *worker, todo []*task, mine int) error {
-	bar := w.s.NewBar(c.Quiet)
-	var sum totals
+// all does tasks.
+func (w *worker) all(todo []*task, quiet bool) (sum totals) {
+	bar := w.s.NewBar(quiet)
+	defer bar.End()
 	for i, t := range todo {
 		bar.Tell(fmt.Sprintf("%d of %d tasks done", i, len(todo)))
 		r := w.do(t)
@@ -182,11 +216,7 @@ func (c *WorkCommand) all(w *worker, todo []*task, mine int) error {
 			w.s.Warn(fmt.Errorf("task %s: %s", t.Name, human.OneLine(r.err)))
 		}
 	}
-	bar.End()
-	if !c.Quiet {
-		w.s.Say(fmt.Sprintf("%d of %s done, %d were done before", sum.done, human.Plural(mine, "task"), mine-len(todo)))
-	}
-	return sum.err()
+	return sum
 }
 
 // listed does the tasks that a file names, as they come.
@@ -321,22 +351,18 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 	}
 	defer remove()
 	m = &manifest{Version: version, Plan: w.ID, Task: t.Name, Inputs: len(t.Inputs), Files: []file{}}
-	common, err := w.make(t, m, dir)
-	if errors.Is(err, filter.ErrNoMatch) || errors.Is(err, selection.ErrNoCrash) {
-		m.Empty = true
-	} else if err != nil {
-		if !errors.Is(err, ingest.ErrNothing) || input.MayWorkAgain(err) {
-			return nil, err
-		}
-		m.Failed = []failure{}
-		for _, in := range t.Inputs {
-			m.Failed = append(m.Failed, failure{in.Path, human.OneLine(err)})
-		}
+	targets, err := w.set.targets(w.s)
+	if err != nil {
+		return nil, err
+	}
+	common, err := w.make(t, m, dir, targets)
+	if err != nil {
+		return nil, err
 	}
 	if err := w.same(t); err != nil { // it may have changed while it was read
 		return nil, err
 	}
-	if m.Files, err = putAll(w.to, dir, common); err != nil {
+	if m.Files, err = putAll(w.to, dir, common, targets); err != nil {
 		return nil, err
 	}
 	m.Files = slices.DeleteFunc(m.Files, func(f file) bool {
@@ -358,38 +384,82 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 }
 
 // make converts into a directory. Common are the files in there that every task makes.
-func (w *worker) make(t *task, m *manifest, dir string) (common map[string]bool, err error) {
-	targets, err := w.set.targets(w.s)
-	if err != nil {
-		return nil, err
-	}
+func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Target) (common map[string]bool, err error) {
 	for i := range targets {
-		at := &targets[i]
-		at.Name = filepath.Join(dir, filepath.FromSlash(w.nameOf(at, t)))
-		if at.Format.DataSet() {
+		if at := &targets[i]; at.Format.DataSet() {
+			at.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, at)))
 			if err := conversion.PrepareDataSet(w.s.Outputs, *at); err != nil {
 				return nil, err
 			}
-			at.Options.Among, at.Shared = t.Name, &output.Shared{Begin: func([]string) error { return nil }}
-		} else if err := os.MkdirAll(filepath.Dir(at.Name), 0o777); err != nil {
-			return nil, err
 		}
 	}
 	if common, err = filesIn(dir); err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(t.Inputs))
-	for i, in := range t.Inputs {
+	var empty error
+	some := false
+	for _, u := range w.units(t) {
+		err := w.convertUnit(&u, m, dir, slices.Clone(targets))
+		switch {
+		case err == nil:
+			some = true
+		case errors.Is(err, filter.ErrNoMatch) || errors.Is(err, selection.ErrNoCrash):
+			empty = err
+		case errors.Is(err, ingest.ErrNothing) && !input.MayWorkAgain(err):
+			for _, in := range u.inputs {
+				m.Failed = append(m.Failed, failure{in.Path, human.OneLine(err)})
+			}
+		default:
+			return nil, err
+		}
+	}
+	m.Empty = empty != nil && !some
+	return common, nil
+}
+
+// unit is inputs of a task that are converted together, and the name of their outputs.
+type unit struct {
+	name   string
+	inputs []member
+}
+
+// units are what a task consists of. A time that counts from the begin or the end of a recording
+// is of each input.
+func (w *worker) units(t *task) (all []unit) {
+	if !w.set.Period.Relative() {
+		return []unit{{t.Name, t.Inputs}}
+	}
+	for i := range t.Inputs {
+		all = append(all, unit{fmt.Sprintf("%s-%d", t.Name, i), t.Inputs[i : i+1]})
+	}
+	return all
+}
+
+// convertUnit converts into a directory.
+func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []conversion.Target) error {
+	for i := range targets {
+		at := &targets[i]
+		if at.Format.DataSet() {
+			at.Options.Among, at.Shared = u.name, &output.Shared{Begin: func([]string) error { return nil }}
+			continue
+		}
+		at.Name = filepath.Join(dir, filepath.FromSlash(w.nameOf(at, u)))
+		if err := os.MkdirAll(filepath.Dir(at.Name), 0o777); err != nil {
+			return err
+		}
+	}
+	paths := make([]string, len(u.inputs))
+	for i, in := range u.inputs {
 		paths[i] = in.Path
 	}
 	found, err := ingest.Find(paths, w.flags.Options(w.s, dir))
 	if err != nil {
-		return common, err
+		return err
 	}
 	defer found.Close()
 	for _, warning := range found.Warnings {
 		if input.MayWorkAgain(warning) {
-			return nil, warning
+			return warning
 		}
 		if warning.Whole() {
 			m.Failed = append(m.Failed, failure{warning.Path(), human.OneLine(warning)})
@@ -397,26 +467,30 @@ func (w *worker) make(t *task, m *manifest, dir string) (common map[string]bool,
 	}
 	written, err := w.flags.Do(w.s, conversion.Job{Found: found, Replace: true, Targets: targets})
 	if err != nil {
-		return common, err
+		return err
 	}
-	m.Losses = written.Losses()
-	for i := range m.Losses { // names of files here mean nothing elsewhere
-		m.Losses[i].Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(m.Losses[i].Output, dir)), "/")
+	for _, line := range written.Losses() { // names of files here mean nothing elsewhere
+		line.Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(line.Output, dir)), "/")
+		m.Losses = append(m.Losses, line)
 	}
-	return common, nil
+	return nil
 }
 
-// nameOf is the name of a task's output of a format, below the whole output.
-func (w *worker) nameOf(t *conversion.Target, of *task) string {
-	switch {
-	case t.Format.DataSet() && len(w.set.Format) == 1:
+// dataSet is the directory of a format's data set, below the whole output.
+func dataSet(targets []conversion.Target, t *conversion.Target) string {
+	if len(targets) == 1 {
 		return "."
-	case t.Format.DataSet():
-		return t.Format.Name
-	case sums(t):
-		return Dir + "/" + w.ID + "/parts/" + of.Name + t.Format.Extension(t.Options)
 	}
-	return of.Name + t.Format.Extension(t.Options)
+	return t.Format.Name
+}
+
+// nameOf is the name of the file of a format that is made of a unit, below the whole output.
+func (w *worker) nameOf(t *conversion.Target, u *unit) string {
+	name := u.name + t.Format.Extension(t.Options)
+	if sums(t) {
+		return Dir + "/" + w.ID + "/parts/" + name
+	}
+	return name
 }
 
 // sums reports whether the outputs of tasks are parts of one.

@@ -35,6 +35,13 @@ func (s *Tool) Mount(path string) (fs.FS, string, error) { return s.stores.Mount
 // Place is an output that several machines write: a directory, or s3://BUCKET/NAME. Unfinished
 // files lie below inside, if it is a directory.
 func (s *Tool) Place(path, inside string) (store.Place, error) {
+	if fsys, _, err := s.Mount(path); err != nil {
+		return nil, err
+	} else if fsys == nil {
+		if err := output.RefuseLinks(path); err != nil {
+			return nil, err
+		}
+	}
 	return s.stores.Place(path, inside, output.TempDir())
 }
 

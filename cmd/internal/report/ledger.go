@@ -42,6 +42,22 @@ func ledgerLineOf(line stream.Line) LedgerLine {
 	return LedgerLine{"", line.Process, line.Reason.String(), line.Reason.Severity().String(), line.What, line.Where, line.Count, line.Bytes}
 }
 
+// LedgerOf is the ledger of lines that were written as JSON, as far as this program knows their
+// reasons.
+func LedgerOf(lines []LedgerLine) *stream.Ledger {
+	reasons := map[string]stream.Reason{}
+	for r := range stream.NumReasons {
+		reasons[r.String()] = r
+	}
+	l := new(stream.Ledger)
+	for _, line := range lines {
+		if r, ok := reasons[line.Reason]; ok {
+			l.Add(stream.Line{Process: line.Process, Reason: r, What: line.What, Where: line.Where, Count: line.Count, Bytes: line.Bytes})
+		}
+	}
+	return l
+}
+
 func everyLine(stream.Line) bool { return true }
 
 func NoLine(stream.Line) bool { return false }

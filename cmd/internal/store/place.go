@@ -3,15 +3,18 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -29,6 +32,8 @@ type Place interface {
 	Create(name string, text []byte) error
 	// Read returns a file. The error is [fs.ErrNotExist] if there is none.
 	Read(name string) ([]byte, error)
+	// Size is that of a file. The error is [fs.ErrNotExist] if there is none.
+	Size(name string) (int64, error)
 	// List are the names directly below a directory, sorted; those of directories end with a
 	// slash. There are none below a directory that does not exist.
 	List(dir string) ([]string, error)
@@ -59,8 +64,17 @@ func (d directoryPlace) Path(name string) string {
 	return filepath.Join(d.dir, filepath.FromSlash(name))
 }
 
-// Room implements [Place].
-func (d directoryPlace) Room() string { return d.Path(d.inside) }
+// Room implements [Place]. Each machine has its own: by the number of a process, which is in the
+// names of files there, only its own machine can tell whether it is alive.
+func (d directoryPlace) Room() string { return filepath.Join(d.Path(d.inside), here()) }
+
+// here tells this machine, or container, from others that may see the same directory.
+var here = sync.OnceValue(func() string {
+	host, _ := os.Hostname()                       // a machine without a name is the only one,
+	numbers, _ := os.Readlink("/proc/self/ns/pid") // as is one without namespaces
+	sum := sha256.Sum256([]byte(host + "\x00" + numbers))
+	return hex.EncodeToString(sum[:4])
+})
 
 // Put implements [Place].
 func (d directoryPlace) Put(name, local string) error {
@@ -87,10 +101,11 @@ func flush(name string) error {
 // Create implements [Place]. The file gets its name by a link, which fails if there is one.
 func (d directoryPlace) Create(name string, text []byte) error {
 	to := d.Path(name)
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.MkdirAll(d.Room(), 0o777)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(to), ".new-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	unfinished := filepath.Join(d.Room(), fmt.Sprintf(".create.%d-%d", os.Getpid(), rand.Uint64()))
+	f, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -104,6 +119,15 @@ func (d directoryPlace) Create(name string, text []byte) error {
 
 // Read implements [Place].
 func (d directoryPlace) Read(name string) ([]byte, error) { return os.ReadFile(d.Path(name)) }
+
+// Size implements [Place].
+func (d directoryPlace) Size(name string) (int64, error) {
+	info, err := os.Stat(d.Path(name))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
 
 // List implements [Place].
 func (d directoryPlace) List(dir string) (names []string, err error) {
@@ -188,6 +212,12 @@ func (p *bucketPlace) Read(name string) ([]byte, error) {
 	defer body.Close()
 	text, err := io.ReadAll(body)
 	return text, p.b.error("read", p.prefix+name, err)
+}
+
+// Size implements [Place].
+func (p *bucketPlace) Size(name string) (int64, error) {
+	o, err := p.b.stat(p.prefix + name)
+	return o.size, err
 }
 
 // List implements [Place].

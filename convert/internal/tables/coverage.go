@@ -26,9 +26,9 @@ type coveredRange struct {
 	rows         int64
 }
 
-func coverageOf(p *stream.Process, e Elsewhere) *coverage {
+func coverageOf(p *stream.Process) *coverage {
 	c := &coverage{grows: p.Read == nil}
-	for _, r := range p.Read.Minus(e[p.Instance]) {
+	for _, r := range p.Read {
 		c.read = append(c.read, coveredRange{Range: r})
 	}
 	if len(c.read) == 0 {
@@ -85,28 +85,6 @@ func (c *coveredRange) row(at stream.Time) {
 	}
 	c.time0, c.time1 = min(c.time0, at), max(c.time1, at)
 	c.rows++
-}
-
-// sift returns the rows of a segment that are not elsewhere, and counts the others in the ledger.
-func (s *Sink) sift(b *stream.Batch) *stream.Batch {
-	process := s.tables.Process(b.Series.Process)
-	others := s.elsewhere[process.Instance]
-	if len(others) == 0 {
-		return b
-	}
-	s.fresh.Reset(b.Series, len(b.Args))
-	from := 0 // of rows that are not elsewhere
-	for i, index := range b.Index {
-		if others.Has(index) {
-			s.fresh.AppendRows(b, from, i)
-			from = i + 1
-		}
-	}
-	s.fresh.AppendRows(b, from, b.Len())
-	if n := b.Len() - s.fresh.Len(); n > 0 {
-		s.lost.Add(stream.Line{Process: process.InstanceName(), Reason: stream.ReasonDuplicate, What: "events that are in other tables", Count: int64(n)})
-	}
-	return &s.fresh
 }
 
 // writeCoverage writes the positions that were read of each process. It comes last: a

@@ -121,7 +121,6 @@ func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 			first = p
 		}
 		p.Parent = 0 // a number of this run
-		p.Read = p.Read.Minus(s.elsewhere[p.Instance])
 		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
 		for _, line := range linesOf(s.known, p.InstanceName()) {
 			fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))

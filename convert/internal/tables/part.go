@@ -45,7 +45,7 @@ func (s *Sink) partsOf() (parts []*part, of []*part) {
 		p.open, p.files = map[string]*table{}, map[string]int{}
 		p.covered = map[stream.ProcessID]*coverage{}
 		for _, id := range p.processes {
-			p.covered[id] = coverageOf(t.Process(id), s.elsewhere)
+			p.covered[id] = coverageOf(t.Process(id))
 		}
 	}
 	return parts, of

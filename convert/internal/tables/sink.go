@@ -34,14 +34,13 @@ type Format struct {
 
 // Sink writes the tables of a run.
 type Sink struct {
-	dir       Directory
-	format    Format
-	elsewhere Elsewhere
-	dataSet   string // see Options
-	rows      rows
-	tables    *stream.Tables
-	known     []stream.Line // the ledger of the source
-	lost      stream.Ledger // without a place here
+	dir     Directory
+	format  Format
+	dataSet string // see Options
+	rows    rows
+	tables  *stream.Tables
+	known   []stream.Line // the ledger of the source
+	lost    stream.Ledger // without a place here
 
 	tracks []int32       // numbers by TrackID
 	events []*eventTable // by EventID-1
@@ -56,15 +55,11 @@ type Sink struct {
 	came    int              // bytes of rows since buffered rows were counted
 	again   bool             // the current texts are in another table, too
 	object  []byte           // scratch for JSON
-	fresh   stream.Batch     // scratch for rows that are not elsewhere
 }
-
-// Elsewhere is positions of recordings, by instance, whose rows are in other sessions.
-type Elsewhere map[uint64]stream.Ranges
 
 // New returns a Sink that writes to dir. Compression is the format's.
 func New(dir Directory, f Format, o Options) *Sink {
-	return &Sink{dir: dir, format: f, elsewhere: o.Elsewhere, dataSet: o.Among}
+	return &Sink{dir: dir, format: f, dataSet: o.Among}
 }
 
 // Prepare begins a data set with what does not depend on a run, and tables without rows, so that
@@ -101,9 +96,6 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	}
 	if err := s.advance(id); err != nil {
 		return err
-	}
-	if b = s.sift(b); b.Len() == 0 {
-		return nil
 	}
 	p := s.partOf[id]
 	p.covered[id].add(b)
@@ -272,7 +264,6 @@ func (s *Sink) bytes(process string, v []byte) []byte {
 // Options are the options of a format.
 type Options struct {
 	Compression Compression
-	Elsewhere   Elsewhere // rows to leave out
 	// Among says that the run joins a data set that [Prepare] began, and its name there: its
 	// sessions are named uniquely, and a table without rows gets no file.
 	Among string
