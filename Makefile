@@ -2,7 +2,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check soak crash mutants bench fuzz tools
+.PHONY: help build demo test check soak crash mutants bench engines fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
@@ -58,6 +58,10 @@ bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench t
 	for module in $$(.ci/modules); do go -C $$module test -run '^$$' -bench . -benchmem -count $(COUNT) ./...; done
 	go -C bench/outputs run .
 	go -C bench/peers run .
+
+engines: ## do the tasks of a plan with Spark, Dask and Slurm, and as Kubernetes would; a worker is killed in each
+	@.ci/install engines
+	go -C fixtures test -tags engines -count=1 -v -run '^TestEngines$$' .
 
 fuzz: tools ## run every fuzz target for FUZZTIME
 	@.ci/fuzz $(FUZZTIME) | go run .ci/tally.go
