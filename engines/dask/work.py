@@ -23,7 +23,7 @@ def work(task, out, plan):
 
 
 def main(out, plan, scheduler=None):
-    tasks = subprocess.run(["gprof-convert", "tasks", out, "--plan", plan], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    tasks = subprocess.run(["gprof-convert", "work", out, "--plan", plan, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     bad = 0
     with Client(scheduler) as client:
         futures = client.map(work, tasks, out=out, plan=plan, pure=False, retries=3)

@@ -25,7 +25,7 @@ def work(task, out, plan):
 
 
 def main(out, plan):
-    tasks = subprocess.run(["gprof-convert", "tasks", out, "--plan", plan], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    tasks = subprocess.run(["gprof-convert", "work", out, "--plan", plan, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     spark = SparkSession.builder.appName("gprof").getOrCreate()
     # A partition for each task: Spark repeats partitions. pipe() would give the command no environment.
     names = spark.sparkContext.parallelize(tasks, max(len(tasks), 1))
