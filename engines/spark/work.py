@@ -13,27 +13,27 @@ from pyspark.sql import SparkSession
 
 
 def work(task, out, plan):
-    """Does a task; an exception has Spark try it again, four times in all unless it is told otherwise."""
+    """Does a task; an exception has Spark try it again, maybe elsewhere."""
     command = ["gprof-convert", "work", out, "--plan", plan, "--tasks", "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        print(task, file=process.stdin, flush=True)  # stdin ends with this executor, or with the answer
-        answer = json.loads(process.stdout.readline() or '{"status": "again", "error": "killed"}')
-    # The fourth exception would end all other tasks, too.
+    run = subprocess.run(command, input=task, capture_output=True, text=True)
+    answer = json.loads(run.stdout) if run.stdout else {"task": task, "status": "again", "error": run.stderr}
+    # The fourth exception of a task would end all the others, too.
     if answer["status"] == "again" and TaskContext.get().attemptNumber() < 3:
-        raise RuntimeError(f"{task}: {answer.get('error')}")
-    return {"task": task} | answer
+        raise RuntimeError(str(answer))
+    return answer
 
 
 def main(out, plan):
-    tasks = subprocess.run(["gprof-convert", "work", out, "--plan", plan, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    left = subprocess.run(["gprof-convert", "work", out, "--plan", plan, "--list"], check=True, stdout=subprocess.PIPE, text=True)
+    tasks = left.stdout.split()
     spark = SparkSession.builder.appName("gprof").getOrCreate()
     # A partition for each task: Spark repeats partitions. pipe() would give the command no environment.
     names = spark.sparkContext.parallelize(tasks, max(len(tasks), 1))
     answers = names.map(lambda task: work(task, out, plan)).collect()
     spark.stop()
-    bad = [answer for answer in answers if answer["status"] in ("failed", "again")]
+    bad = [answer for answer in answers if answer["status"] not in ("done", "done-before")]
     for answer in bad:
-        print(f"{answer['status']}: {answer}", file=sys.stderr)
+        print(answer, file=sys.stderr)
     print(f"{len(tasks) - len(bad)} of {len(tasks)} tasks done")
     return len(bad) > 0
 
