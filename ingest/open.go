@@ -119,7 +119,11 @@ func (s *search) packed(l location) error {
 	if err != nil {
 		return err
 	}
-	a, err := pack.Open(r, info.Size())
+	open := pack.Open
+	if l.far {
+		open = pack.OpenFar
+	}
+	a, err := open(r, info.Size())
 	if err != nil {
 		return err
 	}

@@ -20,18 +20,19 @@ const Version = 0
 type Kind uint8
 
 const (
-	Process  Kind = 1 // which chunk files there are, and their headers
-	Meta     Kind = 2
-	Exit     Kind = 3
-	Dict     Kind = 4
-	Chunk    Kind = 5
-	End      Kind = 6
-	Stacks   Kind = 7
-	Trace    Kind = 8
-	NumKinds      = 9
+	Process   Kind = 1 // which chunk files there are, and their headers
+	Meta      Kind = 2
+	Exit      Kind = 3
+	Dict      Kind = 4
+	Chunk     Kind = 5
+	End       Kind = 6
+	Stacks    Kind = 7
+	Trace     Kind = 8
+	Directory Kind = 9 // the headers of all sections before it
+	NumKinds       = 10
 )
 
-var kindNames = [NumKinds]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end", "stack ring", "execution trace"}
+var kindNames = [NumKinds]string{"unknown section", "process", "meta", "exit", "dictionary", "chunk", "end", "stack ring", "execution trace", "directory"}
 
 func (k Kind) String() string {
 	if k < NumKinds {
@@ -69,13 +70,14 @@ const (
 
 // MaxRaw is the largest raw size of each kind.
 var MaxRaw = [NumKinds]uint32{
-	Process: MaxIndex,
-	Meta:    rawformat.MaxMetaFile,
-	Exit:    rawformat.MaxMetaFile,
-	Dict:    rawformat.MaxRecordFile,
-	Chunk:   rawformat.MaxChunkFile,
-	Stacks:  rawformat.StacksFile,
-	Trace:   rawformat.MaxTraceFile,
+	Process:   MaxIndex,
+	Meta:      rawformat.MaxMetaFile,
+	Exit:      rawformat.MaxMetaFile,
+	Dict:      rawformat.MaxRecordFile,
+	Chunk:     rawformat.MaxChunkFile,
+	Stacks:    rawformat.StacksFile,
+	Trace:     rawformat.MaxTraceFile,
+	Directory: MaxSections * HeaderSize,
 }
 
 // Encoding is how the raw bytes of a section are stored.
@@ -95,7 +97,7 @@ const HeaderSize = 40
 type Header struct {
 	Kind      Kind
 	Encoding  Encoding
-	Instance  uint64
+	Instance  uint64 // of an end section: the offset of the directory, 0 if there is none
 	Number    uint32 // that in the file's name; in an end section: how many sections precede it
 	RawSize   uint32
 	Size      uint32 // stored bytes after the header

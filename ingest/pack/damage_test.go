@@ -3,6 +3,7 @@ package pack_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -26,7 +27,15 @@ func smallArchive(t testing.TB) (data []byte, want map[string]string) {
 // be read, and the names of those that can't.
 func survey(t testing.TB, data []byte) (read map[string]string, broken []string) {
 	t.Helper()
-	a, err := pack.Open(bytes.NewReader(data), int64(len(data)))
+	return surveyBy(t, pack.Open, data)
+}
+
+// opener is a way to open an archive.
+type opener func(io.ReaderAt, int64) (*pack.Archive, error)
+
+func surveyBy(t testing.TB, open opener, data []byte) (read map[string]string, broken []string) {
+	t.Helper()
+	a, err := open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		if !errors.Is(err, rawformat.ErrMagic) {
 			t.Fatal(err)
@@ -99,11 +108,16 @@ func TestCutAnywhere(t *testing.T) {
 // A changed byte costs at most the file that it belongs to; in an index it
 // costs none.
 func TestFlipEveryByte(t *testing.T) {
+	t.Run("near", func(t *testing.T) { flipEveryByte(t, pack.Open) })
+	t.Run("far", func(t *testing.T) { flipEveryByte(t, pack.OpenFar) })
+}
+
+func flipEveryByte(t *testing.T, open opener) {
 	data, want := smallArchive(t)
 	costs := 0
 	for i := range data {
 		data[i] ^= 1 << (i % 8)
-		got, _ := survey(t, data)
+		got, _ := surveyBy(t, open, data)
 		sound(t, got, want)
 		lost := 0
 		for name, content := range want {
@@ -122,12 +136,61 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
+// A damaged directory is noticed where the headers are read, and does not matter far away.
+func TestDamagedDirectory(t *testing.T) {
+	data, want := smallArchive(t)
+	at := bytes.LastIndex(data[:len(data)-sections.HeaderSize], []byte(sections.Magic))
+	data[at+sections.HeaderSize+9] ^= 1
+	near := open(t, data)
+	if len(near.Problems) != 1 || !errors.Is(near.Problems[0], rawformat.ErrChecksum) {
+		t.Errorf("%v", near.Problems)
+	}
+	if got, broken := surveyBy(t, pack.OpenFar, data); !maps.Equal(got, want) || len(broken) > 0 {
+		t.Errorf("%d files, %v", len(got), broken)
+	}
+}
+
+// counted counts what is read.
+type counted struct {
+	*bytes.Reader
+	calls, bytes int
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	c.calls++
+	c.bytes += len(p)
+	return c.Reader.ReadAt(p, off)
+}
+
+// An archive far away is opened by few requests, however many sections it has, and looks the same.
+func TestOpenFar(t *testing.T) {
+	data, want := smallArchive(t)
+	r := &counted{Reader: bytes.NewReader(data)}
+	a, err := pack.OpenFar(r, int64(len(data)))
+	must(t, err)
+	processes := len(a.Instances())
+	if r.calls > 4+processes { // the magic, the end, the directory and its header, an index each
+		t.Errorf("%d requests for %d processes in %d bytes", r.calls, processes, len(data))
+	}
+	if got := files(t, a); !maps.Equal(got, want) {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+	// One without a directory, or with bytes behind its end, is read by its sections.
+	for _, other := range [][]byte{append(bytes.Clone(data), 0), data[:len(data)-1]} {
+		if got, _ := surveyBy(t, pack.OpenFar, other); !maps.Equal(got, want) {
+			t.Errorf("%d files, want %d", len(got), len(want))
+		}
+	}
+}
+
 // A chunk that is damaged in an archive is a damaged chunk of the recording,
 // and the other chunks are read.
 func TestDamagedChunk(t *testing.T) {
 	data := packed(t, session(t, build(t, "../../fixtures/recordings/sealed.txtar")), pack.Options{})
-	at := bytes.LastIndex(data, []byte(sections.Magic)) // the end
-	at = bytes.LastIndex(data[:at], []byte(sections.Magic))
+	at := len(data)
+	for range 3 { // the end, the directory, a chunk
+		at = bytes.LastIndex(data[:at], []byte(sections.Magic))
+	}
 	data[at+100] ^= 1
 	a := open(t, data)
 	p, err := chunks.OpenProcess(a, "00000000000000e1")
@@ -150,10 +213,12 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add([]byte(sections.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		survey(t, data)
-		data = bytes.Clone(data)
-		repair(data)
-		survey(t, data)
+		for _, open := range []opener{pack.Open, pack.OpenFar} {
+			surveyBy(t, open, data)
+			repaired := bytes.Clone(data)
+			repair(repaired)
+			surveyBy(t, open, repaired)
+		}
 	})
 }
 

@@ -6,7 +6,7 @@
 //
 // An archive is a sequence of sections and nothing else:
 //
-//	process A | meta A | exit A | dictionaries A | stack rings A | traces A | process B | … | chunks A | chunks B | … | end
+//	process A | meta A | exit A | dictionaries A | stack rings A | traces A | process B | … | chunks A | chunks B | … | directory | end
 //
 // All that is needed to choose chunks comes first; a writer needs no seek, and
 // neither does a reader that takes everything. Processes stand in order of their
@@ -17,9 +17,9 @@
 //
 //	 0  magic "gprP"   4
 //	 4  version        2
-//	 6  type           1   1 process, 2 meta, 3 exit, 4 dictionary, 5 chunk, 6 end, 7 stack ring, 8 execution trace
+//	 6  type           1   1 process, 2 meta, 3 exit, 4 dictionary, 5 chunk, 6 end, 7 stack ring, 8 execution trace, 9 directory
 //	 7  encoding       1   0 raw, 1 zstd, 2 columns
-//	 8  instance       8   of the process that it belongs to, 0 of an end
+//	 8  instance       8   of the process that it belongs to; of an end: the offset of the directory, 0 without one
 //	16  number         4   the file is chunk-NNNNN, dict-NNN, stacks-N or trace-NNN.out; of an end: the sections before it
 //	20  raw size       4   of the file
 //	24  stored size    4   of what follows the header
@@ -45,6 +45,12 @@
 // them: what is left of such a chunk are several of the same epoch, kept and left out
 // in turn, see [chunks.Cutter]. Payloads stay what the recorder wrote, and so does what
 // headers and exit say of the process' range start.
+//
+// # Directory
+//
+// It holds the headers of all sections before it, in order and without their magic, which a
+// reader searches for. So a reader far away finds all chunks by three requests. It may be missing; what it says is what the headers in
+// their places say.
 //
 // # Columns
 //

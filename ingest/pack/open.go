@@ -60,6 +60,23 @@ type node struct {
 // Open reads the section headers in order, and the indexes. Damage is listed in Problems; the rest
 // can be read. The error is of class [rawformat.ErrMagic] if it is no archive, and otherwise r's.
 func Open(r io.ReaderAt, size int64) (*Archive, error) {
+	return open(r, size, (*Archive).scan)
+}
+
+// OpenFar is Open for a reader to which each call is a request to another machine. If the archive
+// has a directory that is whole, that tells where the sections are; then damage of their headers
+// is not noticed, which nobody reads.
+func OpenFar(r io.ReaderAt, size int64) (*Archive, error) {
+	return open(r, size, func(a *Archive) error {
+		if found, err := a.directory(); found || err != nil {
+			return err
+		}
+		return a.scan()
+	})
+}
+
+// open opens an archive whose sections are found by find.
+func open(r io.ReaderAt, size int64, find func(*Archive) error) (*Archive, error) {
 	a := &Archive{r: r, size: size, decoder: newDecoder(), byName: map[string]*folder{}}
 	head := make([]byte, min(size, int64(len(Magic))))
 	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -68,7 +85,7 @@ func Open(r io.ReaderAt, size int64) (*Archive, error) {
 	if string(head) != Magic {
 		return nil, &rawformat.Error{Off: 0, What: "archive", Err: rawformat.ErrMagic}
 	}
-	if err := a.scan(); err != nil {
+	if err := find(a); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(a.folders, func(x, y *folder) int { return cmp.Compare(x.instance, y.instance) })

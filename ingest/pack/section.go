@@ -103,6 +103,7 @@ const (
 // The error is the reader's.
 func (a *Archive) scan() error {
 	b := make([]byte, sections.HeaderSize)
+	var headers []byte
 	for at, n := int64(0), 0; ; n++ {
 		head, err := a.read(b, at)
 		if err != nil {
@@ -117,7 +118,10 @@ func (a *Archive) scan() error {
 		case err == nil && h.Kind == sections.End:
 			a.end(&h, next, n)
 			return nil
+		case err == nil && h.Kind == sections.Directory:
+			err = a.compare(&section{h, at + sections.HeaderSize}, headers)
 		case err == nil:
+			headers = append(headers, head[len(sections.Magic):]...)
 			err = a.add(section{h, at + sections.HeaderSize})
 		case errors.Is(err, rawformat.ErrTruncated):
 			a.problem(a.size, "end of the archive", rawformat.ErrTruncated)

@@ -70,8 +70,15 @@ func Write(w io.Writer, processes []Process, o Options) (Summary, error) {
 	for i := range p.jobs {
 		p.chunks(&p.jobs[i])
 	}
-	p.section(&sections.Header{Kind: sections.End, Number: p.sections}, nil)
+	p.end()
 	return p.sum, p.err
+}
+
+// end writes the directory and the last section.
+func (p *packer) end() {
+	at := uint64(p.sum.Size)
+	p.section(&sections.Header{Kind: sections.Directory}, p.headers)
+	p.section(&sections.Header{Kind: sections.End, Instance: at, Number: p.sections}, nil)
 }
 
 func (o *Options) fill() {
@@ -93,7 +100,8 @@ type packer struct {
 	files    int // in all indexes
 	buf      []byte
 	head     []byte
-	total    int64 // bytes of files
+	headers  []byte // of all sections so far
+	total    int64  // bytes of files
 	sum      Summary
 	err      error
 }
@@ -382,6 +390,7 @@ func (p *packer) section(h *sections.Header, raw []byte) {
 // put writes a section.
 func (p *packer) put(h *sections.Header, stored []byte) {
 	p.head = sections.Append(p.head[:0], h)
+	p.headers = append(p.headers, p.head[len(sections.Magic):]...)
 	for _, b := range [][]byte{p.head, stored} {
 		n, err := p.w.Write(b)
 		p.sum.Size += int64(n)
