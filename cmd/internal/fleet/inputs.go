@@ -27,8 +27,8 @@ type placedInput struct {
 	day     string // of its first process, UTC
 }
 
-// readers is how many inputs are placed at a time: most of the time goes by waiting.
-const readers = 16
+// readers is how many inputs are placed at a time.
+const readers = 32
 
 // list finds the inputs and reads what places them, in the order of their paths.
 func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
@@ -37,24 +37,35 @@ func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
 		return nil, err
 	}
 	all, errs := make([]placedInput, len(paths)), make([]error, len(paths))
-	var readersDone sync.WaitGroup
+	bar := s.NewBar(c.Quiet)
+	defer bar.End()
+	var telling sync.Mutex
+	atOnce(len(paths), readers, func(i int) {
+		telling.Lock()
+		bar.Tell(fmt.Sprintf("%d of %d placed", i, len(paths)))
+		telling.Unlock()
+		all[i], errs[i] = c.place(s, paths[i])
+	})
+	return all, errors.Join(errs...)
+}
+
+// atOnce calls do with 0 to n-1, for some of them at the same time: most of the time goes by
+// waiting.
+func atOnce(n, some int, do func(i int)) {
+	var all sync.WaitGroup
 	next := make(chan int)
-	for range min(readers, len(paths)) {
-		readersDone.Go(func() {
+	for range min(some, n) {
+		all.Go(func() {
 			for i := range next {
-				all[i], errs[i] = c.place(s, paths[i])
+				do(i)
 			}
 		})
 	}
-	bar := s.NewBar(c.Quiet)
-	for i := range paths {
+	for i := range n {
 		next <- i
-		bar.Tell(fmt.Sprintf("%d of %d placed", i, len(paths)))
 	}
 	close(next)
-	readersDone.Wait()
-	bar.End()
-	return all, errors.Join(errs...)
+	all.Wait()
 }
 
 // expand lists the inputs, each once.

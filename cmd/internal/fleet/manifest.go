@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/report"
@@ -119,20 +118,9 @@ func putAll(to store.Place, dir string, skip map[string]bool, targets []conversi
 // putSome puts files, in any order.
 func putSome(to store.Place, dir string, all []file) error {
 	errs := make([]error, len(all))
-	next := make(chan int)
-	var writing sync.WaitGroup
-	for range min(putters, len(all)) {
-		writing.Go(func() {
-			for i := range next {
-				errs[i] = to.Put(all[i].Name, filepath.Join(dir, filepath.FromSlash(all[i].Name)))
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	writing.Wait()
+	atOnce(len(all), putters, func(i int) {
+		errs[i] = to.Put(all[i].Name, filepath.Join(dir, filepath.FromSlash(all[i].Name)))
+	})
 	return errors.Join(errs...)
 }
 

@@ -329,15 +329,16 @@ var errChanged = errors.New("has changed since the plan was made, or is gone; pl
 
 // same checks that the inputs are as they were when the plan was made.
 func (w *worker) same(t *task) error {
-	for _, in := range t.Inputs {
+	errs := make([]error, len(t.Inputs))
+	atOnce(len(t.Inputs), readers, func(i int) {
+		in := t.Inputs[i]
 		now, _, err := mark(w.s, in.Path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && now != in.Mark {
-			return fmt.Errorf("%s %w", in.Path, errChanged)
-		} else if err != nil {
-			return err
+			err = fmt.Errorf("%s %w", in.Path, errChanged)
 		}
-	}
-	return nil
+		errs[i] = err
+	})
+	return cmp.Or(errs...)
 }
 
 // convert converts the inputs of a task, and writes its manifest.
