@@ -59,7 +59,7 @@ bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench t
 	go -C bench/outputs run .
 	go -C bench/peers run .
 
-engines: ## do the tasks of a plan with Spark, Dask, Ray and Slurm, and as Kubernetes would; a worker is killed in each
+engines: ## do the tasks of a plan with Spark, Flink, Dask, Ray and Slurm, and as Kubernetes would; a worker is killed in each
 	@.ci/install engines
 	go -C fixtures test -tags engines -count=1 -v -run '^TestEngines$$' .
 
