@@ -77,8 +77,32 @@ func TestDeepMarkers(t *testing.T) {
 	if n := rec.Drops().Deep; n != 1 {
 		t.Errorf("%d stacks are cut, want 1", n)
 	}
-	if r := finish(t, rec); len(r.of("stacked")) != 2 || r.losses()[rawformat.LostDeep] != 1 {
-		t.Errorf("%d markers, %v counted as lost; want 2 and the stack", len(r.of("stacked")), r.losses())
+	deep := 1
+	await(t, "the deep stack has an id", func() bool {
+		markBelow(100)
+		deep++
+		live := read(t, rec.Dir(), chunks.Unproven)
+		return slices.ContainsFunc(live.markerStacks(), func(s markerStack) bool { return s.form == "id" })
+	})
+	r := finish(t, rec)
+	if len(r.of("stacked")) != deep+1 || r.losses()[rawformat.LostDeep] != uint64(deep) {
+		t.Errorf("%d markers, %v counted as lost; want %d and %d stacks", len(r.of("stacked")), r.losses(), deep+1, deep)
+	}
+	dict, interned := r.stackDict(t), 0
+	for _, s := range r.markerStacks() {
+		calls, root := 0, uint64(0)
+		for id := s.id; id != 0; id = dict.stacks[id][0] {
+			calls, root = calls+1, dict.frames[dict.stacks[id][1]]
+		}
+		if calls < 10 {
+			continue
+		}
+		if interned++; root != rawformat.TruncatedPC {
+			t.Errorf("an interned stack of %d calls ends at %#x, want (truncated)", calls, root)
+		}
+	}
+	if interned == 0 {
+		t.Error("no deep stack is interned")
 	}
 }
 
