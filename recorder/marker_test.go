@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"runtime"
@@ -39,6 +40,10 @@ func TestMarkers(t *testing.T) {
 		args  []rawformat.Arg
 	}{
 		{"none", "none", func() { none.Mark() }, rawformat.KindInstant, nil},
+		{"none started", "none", func() { none.Start() }, rawformat.KindStart, nil},
+		{"none ended", "none", func() { none.End() }, rawformat.KindEnd, nil},
+		{"none interval", "none", func() { none.Interval(recorder.Now()) }, rawformat.KindInterval, nil},
+		{"none scoped", "none", func() { none.Begin().End() }, rawformat.KindInterval, nil},
 		{"one", "one", func() { one.Mark(-7) }, rawformat.KindInstant, []rawformat.Arg{sint(-7)}},
 		{"one byte", "one", func() { one.Mark(63) }, rawformat.KindInstant, []rawformat.Arg{sint(63)}},
 		{"two bytes", "one", func() { one.Mark(-8192) }, rawformat.KindInstant, []rawformat.Arg{sint(-8192)}},
@@ -157,6 +162,41 @@ func TestSubcategories(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, []string{`sub="DNS"`, `sub=""`, `sub="TLS"`}) {
 		t.Errorf("%v\nwant %v", got, []string{`sub="DNS"`, `sub=""`, `sub="TLS"`})
+	}
+}
+
+// Each marker has the category that it is given, with its color and part, else that of its event.
+func TestCategoriesOfMarkers(t *testing.T) {
+	cold := recorder.NewCategory("Storage", "green", "cold")
+	stored := recorder.NewEvent("stored", recorder.Category("Storage", "orange"), recorder.Subcategory("hot"))
+	rec := begin(t, recorder.Options{CPU: recorder.CPUOff})
+	stored.Mark()
+	stored.In(cold).Mark()
+	stored.In(cold).Start()
+	recorder.Mark("untyped", recorder.InCategory(cold))
+	recorder.Text("untyped with a text", "hello", recorder.InCategory(cold))
+	r := finish(t, rec)
+	categories, events := map[uint64]string{}, map[uint64]string{}
+	for _, d := range r.Dicts {
+		for _, rec := range d.All(nil) {
+			switch c := rec.Fields(); rec.Kind {
+			case rawformat.KindDefCategory:
+				categories[c.Uint("id")] = fmt.Sprintf("%s %s %s", c.Text("name"), c.Text("color"), c.Text("sub"))
+			case rawformat.KindDefEvent:
+				id, category := c.Uint("id"), c.Uint("category")
+				events[id] = fmt.Sprintf("%s: %s", c.Text("name"), categories[category])
+			}
+		}
+	}
+	var got []string
+	for _, e := range r.entries {
+		if name := events[e.id]; strings.HasPrefix(name, "stored:") || strings.HasPrefix(name, "untyped") {
+			got = append(got, name)
+		}
+	}
+	want := []string{"stored: Storage orange hot", "stored: Storage green cold", "stored: Storage green cold", "untyped: Storage green cold", "untyped with a text: Storage green cold"}
+	if !slices.Equal(got, want) {
+		t.Errorf("markers %q\nwant %q", got, want)
 	}
 }
 

@@ -145,6 +145,10 @@ func TestTracks(t *testing.T) {
 	again.End()
 	numbered.Mark(0, 3)
 	numbered.On(nil).Mark(0, 4)
+	recorder.Mark("aimed", recorder.OnTrack(again.Track))
+	recorder.Text("aimed with a text", "hello", recorder.OnTrack(again.Track))
+	again.Track.Text("text on a track", "hello")
+	recorder.Mark("aimed at the process", recorder.OnTrack(nil))
 	again.End()
 	_, same := recorder.NewTrack(outer, "worker 1")
 	if same.Track != work.Track {
@@ -173,12 +177,14 @@ func TestTracks(t *testing.T) {
 	numbered.Mark(0, 5)
 	r := finish(t, rec)
 	want := map[string]string{"numbered 1": "worker 1", "numbered 2": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2",
-		"of the goroutine": "worker 2", "numbered 3": "worker 1", "numbered 4": "", "numbered 5": ""}
+		"of the goroutine": "worker 2", "numbered 3": "worker 1", "numbered 4": "", "numbered 5": "",
+		"aimed": "worker 2", "aimed with a text": "worker 2", "text on a track": "worker 2", "aimed at the process": ""}
 	for i := range 100 {
 		want[fmt.Sprint("numbered ", 1000+i)], want[fmt.Sprint("numbered ", 2000+i)], want[fmt.Sprint("numbered ", 3000+i)] = "worker 1", "worker 2", "worker 1"
 	}
 	if r.meta("self-test.goroutines") != "by their numbers" { // then nobody knows where a goroutine is
-		want = map[string]string{"numbered 1": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2", "numbered 2": "", "of the goroutine": ""}
+		want = map[string]string{"numbered 1": "worker 1", "two 1": "worker 2", "untyped on a track": "worker 2", "numbered 2": "", "of the goroutine": "",
+			"aimed": "worker 2", "aimed with a text": "worker 2", "text on a track": "worker 2", "aimed at the process": ""}
 	}
 	for what, track := range want {
 		if got, ok := r.tracks()[what]; !ok || got != track {
