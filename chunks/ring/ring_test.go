@@ -166,6 +166,12 @@ func TestRingRangeStart(t *testing.T) {
 		t.Errorf("got %+v, want the first one, with range start %d", d.Header(), base(3))
 	}
 	step("first discarded: the fourth is the lowest", 3, 6)
+	r.Release(b)
+	r.Charge(testFile)
+	if err := r.Maintain(); err != nil {
+		t.Fatal(err)
+	}
+	step("fourth given back, because something else takes its room", 4, 6)
 }
 
 func TestRingHeader(t *testing.T) {
