@@ -51,6 +51,12 @@ func (p *Bar) Logger() *progress.Logger { return progress.New(&p.gauge, "", "") 
 // Task is the task of a run that has only one.
 func (p *Bar) Task() *task { return &task{Bar: p, whole: p.Logger()} }
 
+// Count shows that so many things of some are done, and text.
+func (p *Bar) Count(done, of int, text string) {
+	progress.New(&p.gauge, "", "").Set(progress.Ratio(int64(done), int64(of)), "")
+	p.Tell(text + p.Left())
+}
+
 // End removes the bar.
 func (p *Bar) End() {
 	if p.drawn {

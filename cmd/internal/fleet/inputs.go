@@ -42,7 +42,7 @@ func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
 	var telling sync.Mutex
 	atOnce(len(paths), readers, func(i int) {
 		telling.Lock()
-		bar.Tell(fmt.Sprintf("%d of %d placed", i, len(paths)))
+		bar.Count(i, len(paths), fmt.Sprintf("%d of %d inputs placed", i, len(paths)))
 		telling.Unlock()
 		all[i], errs[i] = c.place(s, paths[i])
 	})

@@ -65,8 +65,8 @@ func readManifest(at store.Place, plan, task string) (*manifest, error) {
 		return nil, err
 	}
 	m := new(manifest)
-	if err := json.Unmarshal(text, m); err != nil || m.Version != version || m.Task != task {
-		return nil, fmt.Errorf("%s: damaged, or of another version; plan again", at.Path(name))
+	if err := json.Unmarshal(text, m); err != nil || m.Version != version || m.Task != task || m.Plan != plan {
+		return nil, fmt.Errorf("%s: damaged, or of another version; remove it and do the task again", at.Path(name))
 	}
 	return m, local(at, m.Files)
 }

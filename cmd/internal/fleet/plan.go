@@ -219,13 +219,12 @@ func placed(err error) error { return fmt.Errorf("%w: %w", output.ErrPlace, err)
 
 // write gives the plan its id and writes it. The same plan may be there already.
 func (p *plan) write(to store.Place) error {
-	text, err := p.text()
-	if err != nil {
+	var err error
+	if p.ID, err = p.hash(); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(text)
-	p.ID = hex.EncodeToString(sum[:6])
-	if text, err = p.text(); err != nil {
+	text, err := p.text()
+	if err != nil {
 		return err
 	}
 	err = to.Create(planName(p.ID), text)
@@ -273,14 +272,23 @@ func read(to store.Place, id string) (*plan, error) {
 		}
 		var t task
 		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
-			return nil, fmt.Errorf("%s: %w", to.Path(planName(id)), err)
+			return nil, fmt.Errorf("%s: damaged: %w; plan again", to.Path(planName(id)), err)
 		}
 		p.tasks = append(p.tasks, t)
 	}
-	if p.ID != id || p.Tasks != len(p.tasks) {
-		return nil, fmt.Errorf("%s: damaged; plan again", to.Path(planName(id)))
+	if hash, err := p.hash(); err != nil || p.ID != id || hash != id {
+		return nil, fmt.Errorf("%s: damaged, or changed by hand; plan again", to.Path(planName(id)))
 	}
 	return p, nil
+}
+
+// hash is the id that the plan has by its text.
+func (p *plan) hash() (string, error) {
+	without := *p
+	without.ID = ""
+	text, err := without.text()
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6]), err
 }
 
 // own refuses a plan that another version of the program made.

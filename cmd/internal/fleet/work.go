@@ -70,8 +70,11 @@ func surroundings() (s shard, err error) {
 		if first, err := strconv.Atoi(os.Getenv(a.first)); err == nil {
 			i -= first
 		}
-		if err1 != nil || err2 != nil || i < 0 || i >= n {
+		switch {
+		case err2 != nil:
 			return s, fmt.Errorf("%s is %q, but the number of workers is not known: set %s, or give --shard I/N", a.index, index, a.count)
+		case err1 != nil || i < 0 || i >= n:
+			return s, fmt.Errorf("%s is %q, which is none of %d workers; give --shard I/N", a.index, index, n)
 		}
 		return shard{i, n}, nil
 	}
@@ -209,7 +212,7 @@ func (w *worker) all(todo []*task, quiet bool) (sum totals) {
 	bar := w.s.NewBar(quiet)
 	defer bar.End()
 	for i, t := range todo {
-		bar.Tell(fmt.Sprintf("%d of %d tasks done", i, len(todo)))
+		bar.Count(i, len(todo), fmt.Sprintf("%d of %d tasks done", i, len(todo)))
 		r := w.do(t)
 		sum.add(&r)
 		if r.err != nil {

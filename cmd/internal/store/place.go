@@ -101,8 +101,10 @@ func flush(name string) error {
 // Create implements [Place]. The file gets its name by a link, which fails if there is one.
 func (d directoryPlace) Create(name string, text []byte) error {
 	to := d.Path(name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.MkdirAll(d.Room(), 0o777)); err != nil {
-		return err
+	for _, dir := range []string{filepath.Dir(to), d.Room()} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
 	}
 	unfinished := filepath.Join(d.Room(), fmt.Sprintf(".create.%d-%d", os.Getpid(), rand.Uint64()))
 	f, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
