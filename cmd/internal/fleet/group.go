@@ -23,11 +23,12 @@ type bundle struct {
 // policy is what becomes of tasks that were committed before, besides that those are done again on
 // which something new depends.
 type policy struct {
-	again bool                                   // all are done again if the flags or the program are others
-	all   bool                                   // all are done again
-	lost  map[taskOf]bool                        // are done again, for files of theirs are gone
-	went  func(path string) bool                 // whether an input that is not there takes along what came from it; nil: none does
-	place func(path string) (placedInput, error) // reads what places an input
+	again  bool                                   // all are done again if the flags or the program are others
+	all    bool                                   // all are done again
+	lost   map[taskOf]bool                        // are done again, for files of theirs are gone
+	partly bool                                   // inputs that can't be read at the moment are left out
+	went   func(path string) bool                 // whether an input that is not there takes along what came from it; nil: none does
+	place  func(path string) (placedInput, error) // reads what places an input
 }
 
 // fill divides inputs into tasks. Those that were committed before stay as they are, unless

@@ -30,13 +30,14 @@ type placedInput struct {
 // readers is how many inputs are placed at a time.
 const readers = 32
 
-// list finds the inputs and reads what places them, in the order of their paths.
-func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
+// list finds the inputs and reads what places them, in the order of their paths. One that went
+// meanwhile is none. Those that can't be read at the moment are unread.
+func (c *PlanCommand) list(s *input.Tool) (all []placedInput, unread []error, err error) {
 	paths, err := c.expand(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all, errs := make([]placedInput, len(paths)), make([]error, len(paths))
+	placed, errs := make([]placedInput, len(paths)), make([]error, len(paths))
 	bar := s.NewBar(c.Quiet)
 	defer bar.End()
 	var telling sync.Mutex
@@ -44,9 +45,19 @@ func (c *PlanCommand) list(s *input.Tool) ([]placedInput, error) {
 		telling.Lock()
 		bar.Count(i, len(paths), fmt.Sprintf("%d of %d inputs placed", i, len(paths)))
 		telling.Unlock()
-		all[i], errs[i] = c.place(s, paths[i])
+		placed[i], errs[i] = c.place(s, paths[i])
 	})
-	return all, errors.Join(errs...)
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			all = append(all, placed[i])
+		case errors.Is(err, fs.ErrNotExist):
+			s.Warn(fmt.Errorf("%s went while the inputs were listed", paths[i]))
+		default:
+			unread = append(unread, fmt.Errorf("%s: %w", paths[i], err))
+		}
+	}
+	return all, unread, nil
 }
 
 // atOnce calls do with 0 to n-1, for some of them at the same time: most of the time goes by

@@ -93,6 +93,8 @@ type PlanCommand struct {
 	TaskSize input.Size `default:"64MiB" placeholder:"SIZE" help:"How much of the inputs a task should read. Default: ${default}."`
 	Settings
 	Machine
+
+	unread error // some inputs were left out
 }
 
 // Run makes a plan and prints its id.
@@ -168,9 +170,20 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 	if p.Program, err = input.Program(); err != nil {
 		return nil, 0, err
 	}
-	all, err := c.list(s)
+	all, unread, err := c.list(s)
 	if err != nil {
 		return nil, 0, err
+	}
+	if n := len(unread); n > 0 {
+		for _, err := range unread[:min(n, maxNamed)] {
+			s.Warn(err)
+		}
+		err := fmt.Errorf("%s could not be read, for which the machine or the store may be the reason: start again", human.Plural(n, "input"))
+		if !o.partly {
+			return nil, 0, console.Exit(console.Again, err)
+		}
+		c.unread = console.Exit(console.Again, err)
+		o.went = nil // they are not gone
 	}
 	o.place = func(path string) (placedInput, error) { return c.place(s, path) }
 	return p, len(all), p.fill(all, before, int64(c.TaskSize), o)

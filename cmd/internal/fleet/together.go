@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/report"
 	"gprof/cmd/internal/store"
+	"gprof/ingest"
 )
 
 // Together is a plan, its work and its commit in one process.
@@ -28,7 +30,7 @@ func (c *Together) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	o := policy{again: true, all: c.Again, went: c.went()}
+	o := policy{again: true, all: c.Again, partly: true, went: c.went()}
 	whole := true
 	if o.lost, whole, err = lost(to, before); err != nil {
 		return err
@@ -57,6 +59,9 @@ func (c *Together) Run(s *input.Tool) error {
 		for _, t := range p.tasks {
 			redone += len(t.Inputs)
 		}
+	}
+	if made == nil {
+		return cmp.Or(c.unread, fmt.Errorf("%s: %w", c.Inputs[0], ingest.ErrNothing))
 	}
 	return c.conclude(s, made, inputs, redone)
 }
@@ -150,8 +155,8 @@ func (c *Together) conclude(s *input.Tool, made *commit, inputs, redone int) err
 	}
 	ledger := report.LedgerOf(made.Losses)
 	c.Flags.TellLedger(s, ledger)
-	if n := len(made.Failed); n > 0 {
+	if n := len(made.Failed); n > 0 && c.unread == nil {
 		return fmt.Errorf("%d of %d inputs could not be read, or not all of them; replace them and start again: the others are left as they are", n, made.Inputs)
 	}
-	return c.Flags.JudgeLedgers(ledger)
+	return cmp.Or(c.unread, c.Flags.JudgeLedgers(ledger))
 }
