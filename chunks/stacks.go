@@ -210,34 +210,58 @@ type sampleKey struct {
 	time uint64 // ticks
 }
 
+// sampleTimes are times of samples by thread, ascending.
+type sampleTimes map[uint32][]uint64
+
+// at returns the time of a thread's sample at a tick, or in the grain of them from there on.
+func (s sampleTimes) at(tid uint32, tick, grain uint64) (time uint64, ok bool) {
+	of := s[tid]
+	i, _ := slices.BinarySearch(of, tick)
+	if i == len(of) || of[i]-tick >= grain {
+		return 0, false
+	}
+	return of[i], true
+}
+
 // drainedSince finds the samples of the rings that chunks hold as well: a tool that copies
 // the files of a live process one by one may copy a chunk after the ring, when the
 // recorder has moved samples from the ring to the chunk.
 func (p *Process) drainedSince(rings []*ring) map[sampleKey]bool {
-	drained, oldest := map[sampleKey]bool{}, uint64(math.MaxUint64)
+	held, oldest := sampleTimes{}, uint64(math.MaxUint64)
 	for _, r := range rings {
+		tid := r.header.Tid
 		r.each(func(rec *rawformat.StackRecord) {
-			drained[sampleKey{r.header.Tid, rec.Time}] = false
+			held[tid] = append(held[tid], rec.Time)
 			oldest = min(oldest, rec.Time)
 		})
+		slices.Sort(held[tid])
 	}
-	if len(drained) == 0 {
+	if oldest == math.MaxUint64 {
 		return nil
 	}
+	drained := map[sampleKey]bool{}
 	for _, im := range p.Chunks {
 		if closed := im.Header.Close; im.Closed && max(closed.TSC, closed.Monotonic) < oldest {
 			continue // it ended before they were taken
 		}
 		samples := NewReader([]*Image{im}, nil)
-		for now := uint64(0); samples.Next(); {
+		for now, last := uint64(0), uint64(0); samples.Next(); {
 			b := samples.Block()
-			if now = timeOf(b, now); b.Kind != rawformat.KindSample {
-				continue
+			now = timeOf(b, now)
+			tid, grain := uint64(0), uint64(0)
+			switch b.Kind {
+			case rawformat.KindSync:
+				last = 0
+			case rawformat.KindSample:
+				b.Fields.Sint("time")
+				tid, grain = b.Fields.Uint("thread"), 1
+			case rawformat.KindBusy, rawformat.KindBusyFor:
+				b.Fields.Sint("time")
+				last += uint64(b.Fields.Sint("thread"))
+				tid, grain = last, rawformat.SampleUnit
 			}
-			b.Fields.Sint("time")
-			key := sampleKey{uint32(b.Fields.Uint("thread")), now}
-			if _, ours := drained[key]; ours {
-				drained[key] = true
+			if at, ours := held.at(uint32(tid), now, grain); ours {
+				drained[sampleKey{uint32(tid), at}] = true
 			}
 		}
 	}

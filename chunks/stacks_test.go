@@ -106,6 +106,33 @@ func TestUndrained(t *testing.T) {
 	}
 }
 
+// Samples that were moved into a chunk after the ring was copied are there once, in whatever kind of
+// block the recorder wrote them.
+func TestDrainedMeanwhile(t *testing.T) {
+	sint := rawformat.AppendSint
+	coarse := func(kind rawformat.Kind, units int64, thread int64) []byte {
+		b := sint(sint(sint([]byte{byte(kind)}, units), thread), 0)
+		if b = rawformat.AppendUint(b, 0); kind == rawformat.KindBusyFor {
+			b = sint(b, 0)
+		}
+		return b
+	}
+	sample := append(sint([]byte{byte(rawformat.KindSample)}, 700), 3, 0, 0, 0, 1, 0, 0)
+	one := newTestChunk(1, 1, 8000)
+	// The sync block is at tick 1000, so these are at 2024, 3048, 4072 and 4772.
+	if !one.add(coarse(rawformat.KindBusy, 4, 3), coarse(rawformat.KindBusyFor, 4, 0), coarse(rawformat.KindBusyFor, 4, 1), sample) {
+		t.Fatal("no room")
+	}
+	at := func(tick uint64) []uint64 { return stackRecord(tick, 3) }
+	files := map[string][]byte{"chunk-00000": one.file(), "stacks-3": testRing(3, 0, 0, 0,
+		at(2024), at(3048+255), at(3048+256), at(4072), at(4772), at(9000))}
+	var problems []Problem
+	got := rest(t, files, &problems)
+	if want := []string{"3:1700/0", "3:3304/4", "3:4072/4", "3:9000/4"}; !slices.Equal(got, want) {
+		t.Errorf("samples %v, want %v", got, want)
+	}
+}
+
 // The samples of a ring have the CPU time that was measured. In recordings of older recorders, and where it is not
 // known, they have that of their periods.
 func TestUndrainedCPUTime(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,8 +41,17 @@ func TestDeepStacks(t *testing.T) {
 
 var spun int
 
-// fewLooks is how long it takes to look some times where goroutines wait.
+// fewLooks is how long it takes to look some times where goroutines wait, and to take some samples.
 const fewLooks = 500 * time.Millisecond
+
+// cpuTime is that of this process.
+func cpuTime(t *testing.T) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Error(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
 
 // deep is what a recording of deep stacks tells.
 type deep struct {
@@ -61,7 +71,7 @@ func recordDeep(t *testing.T, depth int) (d deep) {
 	go sinks(300, func() { <-quit }, done)
 	go sinks(300, func() {
 		atDepth.Mark()
-		for begun := time.Now(); time.Since(begun) < fewLooks; {
+		for begun, used := time.Now(), cpuTime(t); min(time.Since(begun), cpuTime(t)-used) < fewLooks; {
 			for n := range 1_000_000 {
 				spun += n
 			}
