@@ -12,6 +12,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,11 @@ func (c *Options) Run(s *input.Tool) error {
 
 // apart converts each input by itself.
 func (b *batch) apart(s *input.Tool) error {
+	for _, path := range []string{b.Dir, b.Output} {
+		if fsys, _, err := s.Mount(path); err != nil || fsys != nil {
+			return cmp.Or(err, console.Exit(console.Usage, fmt.Errorf("%s: outputs of single inputs are made of directories, in directories; of a bucket, or into one, -f parquet or --sum --together", path)))
+		}
+	}
 	if err := output.RefuseLinks(b.Output); err != nil {
 		return err
 	}
