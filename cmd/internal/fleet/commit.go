@@ -313,6 +313,9 @@ func (w *worker) sum(name string, parts []string) error {
 	i := slices.IndexFunc(targets, func(t conversion.Target) bool {
 		return sums(&t) && strings.HasSuffix(name, t.Format.Extension(t.Options))
 	})
+	if i < 0 {
+		return errors.New("a manifest lists it, but the plan has no such output: the manifest is damaged; plan again, with another -o")
+	}
 	t := targets[i]
 	t.Name = name
 	flags := conversion.Flags{Quiet: true, Resources: w.flags.Resources, Reading: input.Reading{Patience: w.flags.Patience}}

@@ -205,6 +205,17 @@ func (t *task) name() {
 	t.Name = plainName(t.Service) + "-" + day + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
 }
 
+// ownName is a service as the name of its sum: of several that are the same in plain letters,
+// each has its own.
+func ownName(service string) string {
+	name := plainName(service)
+	if name == cmp.Or(service, name) && service != "unknown" {
+		return name
+	}
+	sum := sha256.Sum256([]byte(service))
+	return name + "-" + hex.EncodeToString(sum[:3])
+}
+
 // plainName is a service in letters that any file name has.
 func plainName(service string) string {
 	plain := func(r rune) rune {

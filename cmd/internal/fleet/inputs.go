@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/input"
@@ -167,6 +168,9 @@ func sameFile(a, b string) bool {
 // will say why. The error is the machine's, or the store's.
 func (c *PlanCommand) place(s *input.Tool, path string) (in placedInput, err error) {
 	in.Path = path
+	if !utf8.ValidString(path) {
+		return in, errors.New("its name is not UTF-8, which a plan can't say; rename it")
+	}
 	if in.Mark, in.Bytes, err = mark(s, path); err != nil {
 		return in, err
 	}

@@ -68,7 +68,11 @@ func readManifest(at store.Place, plan, task string) (*manifest, error) {
 	if err := json.Unmarshal(text, m); err != nil || m.Version != version || m.Task != task || m.Plan != plan {
 		return nil, fmt.Errorf("%s: damaged, or of another version; remove it and do the task again", at.Path(name))
 	}
-	return m, local(at, m.Files)
+	named := slices.Clone(m.Files)
+	for _, part := range m.Parts {
+		named = append(named, part.file, file{Name: part.Of})
+	}
+	return m, local(at, named)
 }
 
 // local refuses names that lead out of the output: files are removed by them, and what says them

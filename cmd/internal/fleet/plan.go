@@ -241,10 +241,16 @@ func (p *plan) write(to store.Place) error {
 		return err
 	}
 	err = to.Create(planName(p.ID), text)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	if !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return err
+	if there, err := to.Read(planName(p.ID)); err != nil || bytes.Equal(there, text) {
+		return err
+	}
+	if err := to.Remove(planName(p.ID)); err != nil { // it is damaged
+		return err
+	}
+	return to.Create(planName(p.ID), text)
 }
 
 func planName(id string) string { return Dir + "/" + id + "/plan.jsonl" }

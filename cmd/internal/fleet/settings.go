@@ -59,7 +59,7 @@ func (c *Settings) check(s *input.Tool) error {
 }
 
 // notKept are the flags of plan, and of batch, that its tasks don't need, or that are written anew, with whether a value follows.
-var notKept = map[string]bool{"-o": true, "--output": true, "-f": true, "--format": true, "--task-size": true, "-j": true, "--jobs": true, "--mem": true, "-q": false, "--quiet": false,
+var notKept = map[string]bool{"-o": true, "--output": true, "-f": true, "--format": true, "--symbols": true, "--redact-key": true, "--task-size": true, "-j": true, "--jobs": true, "--mem": true, "-q": false, "--quiet": false,
 	"--together": false, "--again": false, "--keep-removed": false, "--strict": false, "--fail-if": true, "--per": true} // of batch
 
 // words are those of the command line that are settings: all but the command, the inputs, and
@@ -88,6 +88,12 @@ func (c *Settings) words(s *input.Tool, inputs []string) ([]string, error) {
 		}
 	}
 	kept = append(kept, "--format="+strings.Join(c.Format, ","))
+	for _, at := range c.Reading.Symbols { // whole, for a worker may begin elsewhere
+		kept = append(kept, "--symbols="+at)
+	}
+	if c.RedactKey != "" {
+		kept = append(kept, "--redact-key="+c.RedactKey)
+	}
 	again, err := parse(s, kept)
 	if err != nil || !reflect.DeepEqual(again.Settings, *c) {
 		return nil, console.Exit(console.Usage, fmt.Errorf("can't tell the flags from the inputs in %q; write values behind =, as in --symbols=bin, and -o apart from its value", all))

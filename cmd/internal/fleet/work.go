@@ -236,7 +236,8 @@ func (c *WorkCommand) listed(w *worker) error {
 	out := json.NewEncoder(w.s.Stdout)
 	out.SetEscapeHTML(false)
 	var sum totals
-	for lines := bufio.NewScanner(in); lines.Scan(); {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
 		name := strings.TrimSpace(lines.Text())
 		if name == "" {
 			continue
@@ -246,6 +247,9 @@ func (c *WorkCommand) listed(w *worker) error {
 		if err := out.Encode(r); err != nil {
 			return err
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("--tasks %s: %w", c.Tasks, err)
 	}
 	return sum.err()
 }
@@ -506,7 +510,7 @@ func (w *worker) sumName(t *task, part string) string {
 	if w.set.SumBy == "all" {
 		return "all." + extension
 	}
-	return plainName(t.Service) + "." + extension
+	return ownName(t.Service) + "." + extension
 }
 
 // stopWithParent ends this process when the one that started it has ended: an engine that was
