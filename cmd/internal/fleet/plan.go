@@ -284,7 +284,9 @@ func read(to store.Place, id string) (*plan, error) {
 	lines.Buffer(nil, len(text)+1)
 	for lines.Scan() {
 		if p.Version == 0 {
-			if err := json.Unmarshal(lines.Bytes(), &p.header); err != nil || p.Version != version {
+			if err := json.Unmarshal(lines.Bytes(), &p.header); err != nil {
+				return nil, fmt.Errorf("%s: damaged: %w; plan again", to.Path(planName(id)), err)
+			} else if p.Version != version {
 				return nil, fmt.Errorf("%s: a plan of another version (%d, this program makes %d); plan again", to.Path(planName(id)), p.Version, version)
 			}
 			continue

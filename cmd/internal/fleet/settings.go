@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -54,6 +55,11 @@ func (c *Settings) check(s *input.Tool) error {
 	_, err := c.targets(s)
 	if err != nil {
 		return console.Exit(console.Usage, err)
+	}
+	for _, path := range c.Symbols {
+		if _, err := os.Stat(path); err != nil {
+			return console.Exit(console.Usage, fmt.Errorf("--symbols: %w", err))
+		}
 	}
 	return errors.Join(c.Filter.Check(), c.Lasting(), c.Prepare())
 }

@@ -51,10 +51,10 @@ func (s *shard) UnmarshalText(text []byte) error {
 }
 
 // arrays are the variables by which schedulers tell a worker its number, how many there are,
-// and from which number on they count.
-var arrays = []struct{ index, count, first string }{
+// from which number on they count, and by which steps.
+var arrays = []struct{ index, count, first, step string }{
 	{index: "JOB_COMPLETION_INDEX", count: "GPROF_WORKERS"}, // Kubernetes does not tell how many
-	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN"},
+	{index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP"},
 	{index: "AWS_BATCH_JOB_ARRAY_INDEX", count: "AWS_BATCH_JOB_ARRAY_SIZE"},
 }
 
@@ -69,6 +69,9 @@ func surroundings() (s shard, err error) {
 		n, err2 := strconv.Atoi(cmp.Or(os.Getenv(a.count), os.Getenv("GPROF_WORKERS")))
 		if first, err := strconv.Atoi(os.Getenv(a.first)); err == nil {
 			i -= first
+		}
+		if step, err := strconv.Atoi(os.Getenv(a.step)); err == nil && step > 0 {
+			i /= step
 		}
 		switch {
 		case err2 != nil:
