@@ -67,3 +67,31 @@ func TestReadTurningRing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A recording is read as it was when it was opened: blocks that its writer has added since may refer
+// to definitions that were not there then. They are read once it is opened again.
+func TestReadGrowingChunk(t *testing.T) {
+	dir := t.TempDir()
+	ring, err := Open(folder.Dir(dir), testOptions(3))
+	must(t, err)
+	w := writer{Ring: ring, ID: 3}
+	write := func() (blocks int) {
+		for range 10 {
+			w.Log("text")
+		}
+		return len(w.Put)
+	}
+	before := write()
+	opened, err := chunks.OpenProcess(os.DirFS(dir), ".")
+	must(t, err)
+	after := write()
+	again, err := chunks.OpenProcess(os.DirFS(dir), ".")
+	must(t, err)
+	for want, p := range map[int]*chunks.Process{before: opened, after: again} {
+		if blocks, _ := chunktest.ReadAll(t, p); len(blocks) != want {
+			t.Errorf("%d blocks, want %d", len(blocks), want)
+		}
+	}
+	w.Close()
+	must(t, ring.Close())
+}
