@@ -84,7 +84,7 @@ var update = flag.Bool("update", false, "write what the profiles give")
 // go test ./ingest/gecko -run Versions -update
 func TestVersions(t *testing.T) {
 	for name, a := range profiles(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			src, err := open(a.Files[0].Data)
 			if err != nil {
 				t.Fatal(err)
