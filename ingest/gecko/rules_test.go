@@ -2,6 +2,7 @@ package gecko
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,28 @@ func TestWrongValues(t *testing.T) {
 		}
 		if c.line == "" && len(lines) > 0 || c.line != "" && !lines[c.line] {
 			t.Errorf("%s: %v, want %q", c.new, lines, c.line)
+		}
+	}
+}
+
+// A profile is asked for categories and schemas from the version on that brought them.
+func TestMissingByVersion(t *testing.T) {
+	for version, want := range map[int]string{
+		10: "[]", 11: "[meta.categories]", 21: "[meta.categories]", 22: "[meta.categories meta.markerSchema]", 23: "[meta.categories meta.markerSchema]",
+	} {
+		text := strings.Replace(string(manySamples(1)), `"version":31`, fmt.Sprintf(`"version":%d`, version), 1)
+		var got stream.Count
+		if err := stream.Copy(&got, sourceOf(t, text, 1), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var lacks []string
+		for _, l := range got.Tables.Ledger.Lines() {
+			if l.What == "meta.categories" || l.What == "meta.markerSchema" {
+				lacks = append(lacks, l.What)
+			}
+		}
+		if slices.Sort(lacks); fmt.Sprint(lacks) != want {
+			t.Errorf("version %d: %v, want %s", version, lacks, want)
 		}
 	}
 }
