@@ -72,13 +72,13 @@ func checkKilled(t *testing.T, dir string, acknowledged int) {
 	}
 	r := read(t, dir, chunks.Unproven)
 	found := r.of("acked")
-	if len(found) < acknowledged || len(found) > acknowledged+1 {
-		t.Fatalf("%d markers, %d were acknowledged", len(found), acknowledged)
-	}
 	for i, e := range found {
 		if e.args[0].Num != uint64(i+1) || string(e.args[1].Text) != "abc" {
-			t.Fatalf("marker %d is %v", i+1, e.args)
+			t.Fatalf("marker %d of %d is %v, %d were acknowledged, losses %v", i+1, len(found), e.args, acknowledged, r.losses())
 		}
+	}
+	if len(found) < acknowledged || len(found) > acknowledged+1 {
+		t.Fatalf("%d markers, %d were acknowledged, losses %v", len(found), acknowledged, r.losses())
 	}
 	if r.Exit != nil {
 		t.Error("a killed process has an exit record")

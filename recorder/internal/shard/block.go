@@ -51,7 +51,7 @@ func (r *Recording) Write(p Patience, blocks ...Block) (index uint64, ok bool) {
 	}
 	for i := range blocks {
 		b := &blocks[i]
-		if !r.prepareWithStack(s, size-maxContext, context{track: b.Track, labels: b.Labels}, b.Time, b.PCs) {
+		if s = r.readyForStack(s, size-maxContext, context{track: b.Track, labels: b.Labels}, b.Time, b.PCs); s == nil {
 			return 0, true
 		}
 		size -= b.size() + maxContext

@@ -188,7 +188,7 @@ func (r *Recording) rewrite(h *earlyShard, k rawformat.Kind, before, behind []by
 		return
 	}
 	s.goroutine, s.told = forgotten, h.row
-	if !r.prepareWithStack(s, size, context{goroutine: h.of, track: registry.ProcessID}, h.time, h.raw) {
+	if s = r.readyForStack(s, size, context{goroutine: h.of, track: registry.ProcessID}, h.time, h.raw); s == nil {
 		return
 	}
 	s.finish(append(s.time(append(s.begin(k), before...), h.time), behind...))

@@ -142,7 +142,10 @@ func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
 		leave(s)
 		return false
 	}
-	if s != nil && r.prepareWithStack(s, m.size(len(raw)), m.of, m.now, raw) {
+	if s == nil {
+		return true
+	}
+	if s = r.readyForStack(s, m.size(len(raw)), m.of, m.now, raw); s != nil {
 		s.marker(m)
 		leave(s)
 	}
@@ -153,21 +156,18 @@ func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
 // the stack block, and the beginning of the next block.
 const MaxPCs = 300
 
-// prepareWithStack is prepareOrLose, and writes a stack block for the block that follows.
-// size is that of both; raw has at most MaxPCs pcs.
-func (r *Recording) prepareWithStack(s *shard, size uint32, of context, now rt.Tick, raw []uint64) bool {
-	for r.prepareOrLose(s, size, of, now) {
-		if len(raw) == 0 {
-			return true
-		}
+// readyForStack is ready, and writes a stack block for the block that follows. size is that of
+// both; raw has at most MaxPCs pcs.
+func (r *Recording) readyForStack(s *shard, size uint32, of context, now rt.Tick, raw []uint64) *shard {
+	for s = r.ready(s, size, of, now); s != nil && len(raw) > 0; s = r.ready(s, size, of, now) {
 		s.stack(raw)
-		if s.page == s.offset()>>pageShift {
-			return true
+		if s.samePage() {
+			break
 		}
 		// The next block would begin in the next page, where the stack does not
 		// count. Write the stack again, at the beginning of that page.
 	}
-	return false
+	return s
 }
 
 func (s *shard) stack(pcs []uint64) { s.finish(rawformat.AppendPCs(s.begin(rawformat.KindStack), pcs)) }

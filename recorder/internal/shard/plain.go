@@ -42,7 +42,7 @@ func emitSlow(h Handle, kind rawformat.Kind, a, b unsafe.Pointer, now rt.Tick) {
 	}
 	of := context{goroutine: rt.GoroutineAt(r.goroutines), track: track}
 	if uint32(s.word) >= s.soft || s.goroutine != of.goroutine || s.track != of.track {
-		if !r.prepareOrLose(s, fastBlock, of, now) {
+		if s = r.ready(s, fastBlock, of, now); s == nil {
 			return
 		}
 	}
@@ -91,7 +91,7 @@ func (r *Recording) endPlain(s *Span) {
 		now = r.clock.Slowly()
 	}
 	if uint32(w.word) >= w.soft || goroutine != w.goroutine || track != w.track {
-		if !r.prepareOrLose(w, fastBlock, context{goroutine: goroutine, track: track}, now) {
+		if w = r.ready(w, fastBlock, context{goroutine: goroutine, track: track}, now); w == nil {
 			return
 		}
 	}

@@ -44,7 +44,7 @@ func (r *Recording) Sample(s *Sample, claim func(index uint64)) (seen LastSample
 	if w == nil {
 		return LastSample{}, false
 	}
-	if !r.prepareSample(w, s) {
+	if w = r.readyForSample(w, s); w == nil {
 		return LastSample{}, true
 	}
 	var b []byte
@@ -72,7 +72,7 @@ func (r *Recording) Idle(last *LastSample, at rt.Tick) {
 	if w == nil { // no CPU time is lost, so no loss is counted
 		return
 	}
-	if !r.prepareOrLose(w, sampleRoom, anyContext, at) {
+	if w = r.ready(w, sampleRoom, anyContext, at); w == nil {
 		return
 	}
 	switch {
@@ -90,20 +90,20 @@ func (r *Recording) Idle(last *LastSample, at rt.Tick) {
 	leave(w)
 }
 
-// prepareSample is prepareOrLose for a busy block. It writes the sampling block and, if the
+// readyForSample is ready for a busy block. It writes the sampling block and, if the
 // stack has no id yet, the stack block, in the page that the busy block will be in.
-func (r *Recording) prepareSample(w *shard, s *Sample) bool {
+func (r *Recording) readyForSample(w *shard, s *Sample) *shard {
 	size := uint32(sampleRoom + 2*10*len(s.PCs))
-	for r.prepareOrLose(w, size, anyContext, s.Time) {
+	for w = r.ready(w, size, anyContext, s.Time); w != nil; w = r.ready(w, size, anyContext, s.Time) {
 		w.sampling(s.Track, s.Period)
 		if len(s.PCs) > 0 {
 			w.stack(s.PCs)
 		}
 		if w.samePage() {
-			return true
+			break
 		}
 	}
-	return false
+	return w
 }
 
 // sampling writes a sampling block, if the last one in this page says something else.

@@ -84,24 +84,57 @@ var anyContext = context{goroutine: anyone}
 // writes only one block, but may have lost its thread.
 const shardPatience = rt.Time(10 * time.Millisecond)
 
-// prepareOrLose is prepare, but if that fails it counts the loss, gives s back and returns
-// false.
-func (r *Recording) prepareOrLose(s *shard, size uint32, of context, now rt.Tick) bool {
+// ready prepares s, or a shared shard in its place if s can't have a chunk now: all may be in
+// use, or a writer lost its processor while it took one. It returns the one that is ready.
+// nil: no shard has room, and the loss is counted, or the goroutine is left out; s is given
+// back.
+func (r *Recording) ready(s *shard, size uint32, of context, now rt.Tick) *shard {
 	if r.prepare(s, size, of, now) {
-		return true
+		return s
 	}
 	if s.goroutine != left {
-		r.Lose(rawformat.LostNoChunk, 1, uint64(size))
+		if s = r.elsewhere(s, size); s == nil {
+			return nil
+		}
+		if r.prepare(s, size, of, now) {
+			return s
+		}
 	}
 	leave(s)
-	return false
+	return nil
+}
+
+// elsewhere gives back s, which has no chunk, and locks a shared shard that has room and
+// names the same dictionary. nil: there is none; the loss is counted.
+//
+//go:noinline
+func (r *Recording) elsewhere(s *shard, size uint32) *shard {
+	generation := s.generation
+	leave(s)
+	for i := range r.shared {
+		o := &r.shared[i]
+		if o.chunkStart.Load() == 0 && r.ring != nil || !o.tryLock() { // in an early recording all have a chunk, from 0 on
+			continue
+		}
+		if o.generation == generation && o.hasRoom(size) {
+			return o
+		}
+		leave(o)
+	}
+	r.Lose(rawformat.LostNoChunk, 1, uint64(size))
+	return nil
+}
+
+// hasRoom reports whether size bytes and their context fit into the chunk of s.
+func (s *shard) hasRoom(size uint32) bool {
+	return s.offset()+size+maxContext+overshoot <= uint32(len(s.payload))
 }
 
 // prepare makes s ready for size bytes of blocks of that context. It takes another chunk if
 // there is no room, and restates the context where the format demands it. False: there is
 // no chunk, or the goroutine is left out, because it is on a track that is not recorded.
 func (r *Recording) prepare(s *shard, size uint32, of context, now rt.Tick) bool {
-	if s.offset()+size+maxContext+overshoot > uint32(len(s.payload)) && !r.refill(s) {
+	if !s.hasRoom(size) && !r.refill(s) {
 		return false
 	}
 	if s.current() != of {

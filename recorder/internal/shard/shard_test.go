@@ -138,12 +138,75 @@ func TestCacheLines(t *testing.T) {
 	}
 }
 
+// A marker whose shard can't have a chunk goes into a shared shard that has room. Once all are
+// full it is counted as lost.
+func TestNoChunkButRoom(t *testing.T) {
+	r, dir := begin(t)
+	full, other := &r.shared[0], &r.shared[3]
+	if !other.tryLock() || r.ready(other, 10, context{}, r.clock.Now()) != other {
+		t.Fatal("no chunk")
+	}
+	leave(other)
+	for r.ring.Get(9, 1) != nil {
+	}
+	written := 0
+	for m := (marker{d: probe.Event, kind: rawformat.KindInstant}); r.Lost(rawformat.LostNoChunk) == 0; written++ {
+		if written > 64<<10 {
+			t.Fatal("markers without end in one chunk")
+		}
+		if !full.tryLock() {
+			t.Fatal("the shard was not given back")
+		}
+		m.now = r.clock.Now()
+		s := r.readyForStack(full, m.size(0), m.of, m.now, nil)
+		if s == nil {
+			continue
+		}
+		if s != other {
+			t.Fatalf("writer %d", s.writer)
+		}
+		s.marker(&m)
+		leave(s)
+	}
+	n := 0
+	eachBlock(t, dir, func(k rawformat.Kind, _ chunks.Block) {
+		if k == rawformat.KindInstant {
+			n++
+		}
+	})
+	if n != written-1 || n < 1000 {
+		t.Errorf("%d of %d markers", n, written-1)
+	}
+	if s := r.acquire(0); s != full {
+		t.Error("the shard of a lost marker stays taken")
+	}
+	if s := r.acquire(3); s == nil {
+		t.Error("the shard without room stays taken")
+	}
+}
+
+// A chunk of another dictionary has no room for a marker whose stack has an id.
+func TestNoRoomInOtherGeneration(t *testing.T) {
+	r, _ := begin(t)
+	s, other := &r.shared[0], &r.shared[3]
+	if !other.tryLock() || r.ready(other, 10, context{}, r.clock.Now()) != other {
+		t.Fatal("no chunk")
+	}
+	leave(other)
+	s.generation = 2
+	for r.ring.Get(9, 2) != nil {
+	}
+	if !s.tryLock() || r.ready(s, 10, context{}, r.clock.Now()) != nil || r.Lost(rawformat.LostNoChunk) != 1 {
+		t.Error("a marker went into a chunk of another dictionary")
+	}
+}
+
 // A writer that was idle while others wrote a lot loses its chunk; one that writes keeps it.
 func TestReleaseIdle(t *testing.T) {
 	r, _ := begin(t)
 	idle, busy := &r.shared[0], &r.shared[1]
 	for _, s := range []*shard{idle, busy} {
-		if !s.tryLock() || !r.prepareOrLose(s, 10, context{}, r.clock.Now()) {
+		if !s.tryLock() || r.ready(s, 10, context{}, r.clock.Now()) != s {
 			t.Fatal("no chunk")
 		}
 		leave(s)
@@ -226,7 +289,7 @@ func TestPageBorders(t *testing.T) {
 		if len(pcs) > 0 {
 			m.stack = 1
 		}
-		if !r.prepareWithStack(s, m.size(len(pcs)), m.of, m.now, pcs) {
+		if r.readyForStack(s, m.size(len(pcs)), m.of, m.now, pcs) != s {
 			t.Fatal("no room")
 		}
 		s.marker(&m)
@@ -297,7 +360,7 @@ func TestIdleInAnotherChunk(t *testing.T) {
 	r, dir := begin(t)
 	now := r.clock.Now()
 	w := r.awaitShard()
-	if !r.prepareOrLose(w, sampleRoom, context{}, now) {
+	if r.ready(w, sampleRoom, context{}, now) != w {
 		t.Fatal("no chunk")
 	}
 	here, generation := w.chunk.Epoch(), w.generation

@@ -78,7 +78,7 @@ func (r *Recording) WriteAnchor() {
 	}
 	a := r.clock.Anchor()
 	b := Block{Kind: rawformat.KindAnchor, Time: r.clock.Now(), Fields: []uint64{a.TSC, a.Monotonic, rawformat.Zigzag(a.Realtime), rt.Boottime()}}
-	if r.prepareOrLose(s, b.size(), context{}, b.Time) {
+	if s = r.ready(s, b.size(), context{}, b.Time); s != nil {
 		s.block(&b)
 		leave(s)
 	}
