@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ func TestExpire(t *testing.T) {
 			if again := family(t, c.o, backwards(t, session)...); !bytes.Equal(data, again) {
 				t.Errorf("%s: inputs in another order give\n%s", c.name, again)
 			}
+			if want, apart := withoutParents(data), apart(t, c.o, session); apart != want {
+				t.Errorf("%s: each process by itself, with the others at hand, gives\n%swant\n%s", c.name, apart, want)
+			}
 		}
 		return got
 	})
@@ -49,11 +53,12 @@ func TestExpire(t *testing.T) {
 // parent and how many events it has, and what the ledger says of the others.
 func family(t *testing.T, o Options, inputs ...string) []byte {
 	t.Helper()
-	src, found, err := Open(inputs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
+	found := find(t, inputs, o)
+	return familyOf(t, found.Source())
+}
+
+func familyOf(t *testing.T, src stream.Source) []byte {
+	t.Helper()
 	var c stream.Count
 	if err := stream.Copy(streamtest.Validate(&c), src, stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
@@ -69,6 +74,26 @@ func family(t *testing.T, o Options, inputs ...string) []byte {
 	}
 	slices.Sort(lines)
 	return append([]byte(strings.Join(lines, "")), ledgerText(c.Tables, stream.ReasonExpired)...)
+}
+
+// apart is what converting each process alone gives, in the order of lines.
+func apart(t *testing.T, o Options, session string) string {
+	t.Helper()
+	var lines []string
+	for _, p := range find(t, []string{session}, o).Processes {
+		found := find(t, []string{session}, o)
+		found.Keep(func(name string) bool { return name == p.Name() }, false)
+		lines = append(lines, strings.SplitAfter(withoutParents(familyOf(t, found.Source())), "\n")...)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// withoutParents are the lines of a family, sorted, without what a process alone does not know.
+func withoutParents(family []byte) string {
+	lines := strings.SplitAfter(regexp.MustCompile(` of [0-9a-f]+:`).ReplaceAllString(string(family), ":"), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 // A process that an exit record expires is not read, so its missing files are

@@ -51,6 +51,27 @@ func (f *Found) place() {
 	f.name()
 }
 
+// Keep leaves only the processes of some names, see [Process.Name]. Their clocks and their names are,
+// and what has expired is, as among all. The ledger of what is read is about them only; it is also
+// about the inputs as a whole if tell is set.
+func (f *Found) Keep(want func(name string) bool, tell bool) {
+	f.place()
+	other := func(p *Process) bool { return !want(p.Name()) }
+	f.Processes = slices.DeleteFunc(slices.Clone(f.Processes), other)
+	f.current = slices.DeleteFunc(slices.Clone(f.current), other)
+	f.twice = slices.DeleteFunc(slices.Clone(f.twice), other)
+	lines := f.ledger.Lines()
+	f.ledger = stream.Ledger{}
+	for _, line := range lines {
+		if line.Process == "" && tell || line.Process != "" && want(line.Process) {
+			f.ledger.Add(line)
+		}
+	}
+	if !tell {
+		f.Warnings, f.again, f.removed = nil, nil, nil
+	}
+}
+
 // name makes the names of processes distinct, among all of them, so that a selection names them as
 // the whole does.
 func (f *Found) name() {

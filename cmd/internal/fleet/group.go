@@ -27,6 +27,7 @@ type policy struct {
 	all    bool                                   // all are done again
 	lost   map[taskOf]bool                        // are done again, for files of theirs are gone
 	partly bool                                   // inputs that can't be read at the moment are left out
+	alone  bool                                   // inputs are not divided
 	went   func(path string) bool                 // whether an input that is not there takes along what came from it; nil: none does
 	place  func(path string) (placedInput, error) // reads what places an input
 }
@@ -35,7 +36,7 @@ type policy struct {
 // something new depends on them, or the policy says otherwise.
 func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) error {
 	if before == nil {
-		p.divide(bundles(all), size)
+		p.divide(bundles(o.pieces(all, size)), size)
 		return nil
 	}
 	other := !slices.Equal(before.Words, p.Words)
@@ -44,7 +45,7 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 		return fmt.Errorf("the output has a data set of other flags (plan %s: %s); give -o another name", before.Plan, strings.Join(before.Words, " "))
 	}
 	p.Base = before.Plan
-	gone := replaced(all, before, o)
+	gone := replaced(o.pieces(all, size), before, o)
 	stay := map[string]bool{} // by key of an input
 	for _, t := range before.Live {
 		for _, in := range t.Inputs {
@@ -59,12 +60,21 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 	if err != nil {
 		return err
 	}
+	all = o.pieces(all, size)
 	p.divide(bundles(slices.DeleteFunc(all, func(in placedInput) bool { return stay[in.key()] })), size)
 	return nil
 }
 
-// key identifies an input in its state.
-func (in *member) key() string { return in.Path + "\x00" + in.Mark }
+// pieces divides large inputs, unless they are not to be divided.
+func (o *policy) pieces(all []placedInput, size int64) []placedInput {
+	if o.alone {
+		return all
+	}
+	return pieces(all, size)
+}
+
+// key identifies an input, or a piece of it, in its state.
+func (in *member) key() string { return in.Path + "\x00" + in.Mark + in.Piece.key() }
 
 // replaced are the tasks of a commit that are done again: something new depends on them, such as
 // a later snapshot of a process, or another state of an input.
@@ -120,6 +130,7 @@ func fetched(all []placedInput, before *commit, gone map[taskOf]bool, o policy) 
 				return nil, err
 			}
 			all = append(all, more)
+			paths[in.Path] = true
 		}
 	}
 	slices.SortFunc(all, func(a, b placedInput) int { return strings.Compare(a.Path, b.Path) })
@@ -179,7 +190,8 @@ const maxInputs = 4096
 func (p *plan) divide(list []*bundle, size int64) {
 	var t *task
 	for _, b := range list {
-		if t == nil || t.Service != b.service || t.Day != b.day || t.Bytes+b.bytes > size || len(t.Inputs)+len(b.inputs) > maxInputs {
+		alone := b.inputs[0].Piece != nil
+		if t == nil || alone || t.Inputs[0].Piece != nil || t.Service != b.service || t.Day != b.day || t.Bytes+b.bytes > size || len(t.Inputs)+len(b.inputs) > maxInputs {
 			p.tasks = append(p.tasks, task{Service: b.service, Day: b.day})
 			t = &p.tasks[len(p.tasks)-1]
 		}

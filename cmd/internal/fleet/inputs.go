@@ -24,8 +24,9 @@ import (
 // placedInput is an input and what places it.
 type placedInput struct {
 	member
-	service string
-	day     string // of its first process, UTC
+	service   string
+	day       string    // of its first process, UTC
+	processes []process // if it may be divided
 }
 
 // readers is how many inputs are placed at a time.
@@ -188,15 +189,24 @@ func (c *PlanCommand) place(s *input.Tool, path string) (in placedInput, err err
 	if start > 0 {
 		in.day = time.Unix(0, int64(start)).UTC().Format(time.DateOnly)
 	}
+	large := in.Bytes > int64(c.TaskSize)
 	for _, p := range found.Processes {
 		row := p.Row()
 		if in.service == "" {
 			in.service = row.Service
 		}
-		in.Instances = append(in.Instances, p.Name())
+		of := process{instance: p.Name(), bytes: p.Bytes()}
+		in.Instances = append(in.Instances, of.instance)
 		if parent := decode.Parent(p.Process); parent != 0 {
-			in.Instances = append(in.Instances, fmt.Sprintf("%016x", parent))
+			of.parent = fmt.Sprintf("%016x", parent)
+			in.Instances = append(in.Instances, of.parent)
 		}
+		if format, _ := p.Foreign(); large && format == "" {
+			in.processes = append(in.processes, of)
+		}
+	}
+	if len(in.processes) < len(found.Processes) { // other tools' files are read from begin to end
+		in.processes = nil
 	}
 	slices.Sort(in.Instances)
 	in.Instances = slices.Compact(in.Instances)

@@ -75,6 +75,7 @@ type member struct {
 	Mark      string   `json:"mark"` // of its state when the plan was made
 	Bytes     int64    `json:"bytes"`
 	Instances []string `json:"instances,omitempty"` // of processes in it, and of their parents
+	Piece     *piece   `json:"piece,omitempty"`     // the part of the input that is meant; nil: all
 }
 
 // plan is tasks and their settings.
@@ -109,7 +110,7 @@ func (c *PlanCommand) Run(s *input.Tool) error {
 		return err
 	}
 	if len(p.tasks) == 0 {
-		s.Say(fmt.Sprintf("all %s are in plan %s, which is committed; there is nothing to do", human.Plural(all, "input"), before.Plan))
+		s.Say(fmt.Sprintf("there is nothing to do: plan %s, which is committed, has %s", before.Plan, human.Plural(all, "input")))
 		return nil
 	}
 	if err := p.write(to); err != nil {
@@ -185,6 +186,7 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 		c.unread = console.Exit(console.Again, err)
 		o.went = nil // they are not gone
 	}
+	o.alone = c.Period.Relative() // for times count from the begin or the end of a whole input
 	o.place = func(path string) (placedInput, error) { return c.place(s, path) }
 	return p, len(all), p.fill(all, before, int64(c.TaskSize), o)
 }
@@ -193,19 +195,19 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 func (p *plan) tell(s *input.Tool, out string, size int64) {
 	inputs, bytes, large := 0, int64(0), 0
 	for _, t := range p.tasks {
-		inputs, bytes = inputs+len(t.Inputs), bytes+t.Bytes
+		inputs, bytes = inputs+inputsIn(t.Inputs), bytes+t.Bytes
 		if t.Bytes > size {
 			large++
 		}
 	}
 	s.Say(fmt.Sprintf("%s of %s, %s", human.Plural(len(p.tasks), "task"), human.Plural(inputs, "input"), human.Bytes(bytes)))
 	if large > 0 {
-		s.Say(fmt.Sprintf("%s larger than --task-size: what holds one process, or depends on each other, is not divided", human.Plural(large, "task")))
+		s.Say(fmt.Sprintf("%s larger than --task-size: one process, and what depends on each other, is not divided", human.Plural(large, "task")))
 	}
 	if p.Base != "" {
 		s.Say(fmt.Sprintf("added to plan %s; %d of its tasks are done again with what is new of their processes", p.Base, len(p.Gone)))
 	}
-	s.Hint(fmt.Sprintf("on each machine: gprof-convert work %s --plan %s --shard I/N; then once: gprof-convert commit %s --plan %s", out, p.ID, out, p.ID))
+	s.Hint(fmt.Sprintf("on each machine: gprof-convert work %s --plan %s --shard I/N; then once: gprof-convert commit %s --plan %s", human.Word(out), p.ID, human.Word(out), p.ID))
 }
 
 // probe writes and creates a file in a place, so that a bucket or a right that is missing is

@@ -57,7 +57,7 @@ func (c *Together) Run(s *input.Tool) error {
 			return err
 		}
 		for _, t := range p.tasks {
-			redone += len(t.Inputs)
+			redone += inputsIn(t.Inputs)
 		}
 	}
 	if made == nil {

@@ -361,7 +361,7 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 		return nil, err
 	}
 	defer remove()
-	m = &manifest{Version: version, Plan: w.ID, Task: t.Name, Inputs: len(t.Inputs), Files: []file{}}
+	m = &manifest{Version: version, Plan: w.ID, Task: t.Name, Inputs: inputsIn(t.Inputs), Files: []file{}}
 	targets, err := w.set.targets(w.s)
 	if err != nil {
 		return nil, err
@@ -468,14 +468,16 @@ func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []convers
 		return err
 	}
 	defer found.Close()
+	part := u.inputs[0].Piece // then it is the only one
 	for _, warning := range found.Warnings {
 		if input.MayWorkAgain(warning) {
 			return warning
 		}
-		if warning.Whole() {
+		if warning.Whole() && part.tells() {
 			m.Failed = append(m.Failed, failure{warning.Path(), human.OneLine(warning)})
 		}
 	}
+	part.restrict(found)
 	written, err := w.flags.Do(w.s, conversion.Job{Found: found, Replace: true, Targets: targets})
 	if err != nil {
 		return err

@@ -74,3 +74,14 @@ func OrDash(s string) string {
 
 // OneLine is an error without line breaks.
 func OneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
+
+// Word is a word as a shell takes it.
+func Word(s string) string {
+	plain := func(r rune) bool {
+		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune("%+,-./:=@_", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
