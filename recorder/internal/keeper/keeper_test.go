@@ -259,3 +259,30 @@ func awaitSpares(t *testing.T, k *Keeper) {
 		}
 	}
 }
+
+// Time spent on taking shards is told once: all rows together are all of it.
+func TestLockingIsToldOnce(t *testing.T) {
+	k, dir := begin(t, Config{})
+	stopGoroutines(k)
+	var locking int64
+	for range 3 {
+		k.rec.Log(rawformat.LogInfo, "takes a shard")
+		locking = k.rec.Locking()
+		k.writeOverhead()
+	}
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, rows := uint64(0), 0
+	for blocks := p.Blocks(nil); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindOverhead {
+			b.Fields.Sint("time")
+			told += b.Fields.Uint("lock")
+			rows++
+		}
+	}
+	if locking <= 0 || told != uint64(locking) || rows < 3 {
+		t.Errorf("%d rows tell %d ns of %d", rows, told, locking)
+	}
+}
