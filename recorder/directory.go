@@ -9,6 +9,7 @@ import (
 	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/chunks/session"
+	"gprof/recorder/internal/rt"
 )
 
 // Modes of directories. A recording may hold private data, so by default they are private.
@@ -88,6 +89,9 @@ func (r *Recorder) Files() fs.FS {
 func (p *plan) catchFaults() error {
 	if p.memory {
 		return nil
+	}
+	if err := rt.Faults.Err(); err != nil {
+		return err
 	}
 	return mapping.CatchFaults()
 }

@@ -146,6 +146,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"tracks", strings.Join(p.Tracks, ", "))
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)
 	r.keeper.Describe(func(what, text string) { add(rawformat.MetaSelfTest+what, text) })
+	add(rawformat.MetaSelfTest+"runtime", rt.Runtime())
 	add(rawformat.MetaSelfTest+"clock", r.rec.Clock().Test())
 	add(rawformat.MetaSelfTest+"faults", r.rec.TestFaults())
 	add(rawformat.MetaSelfTest+"writers", r.rec.TestWriters())

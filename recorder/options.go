@@ -10,6 +10,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/keeper"
+	"gprof/recorder/internal/rt"
 )
 
 // Options say what to record, and where. The zero value works: options that are not set
@@ -200,9 +201,7 @@ func (o Options) plan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if env.off {
-		return nil, ErrOff
-	}
+	rt.Avoid(env.portable)
 	p := o.with(env)
 	if err := p.settle(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 // Errors of [Start]; see there for others.
 var (
 	ErrRunning = errors.New("a recorder is running in this process")
-	ErrOff     = errors.New("switched off by GPROF=off")
+	ErrOff     = errors.New("switched off")
 	ErrSmall   = keeper.ErrSmall // the limit is too small to record anything
 )
 

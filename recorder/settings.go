@@ -14,11 +14,13 @@ import (
 
 	"gprof/chunks/folder"
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // Variables of the environment that other programs of this project set.
 const (
-	EnvSwitch  = "GPROF" // "on" makes package auto record, "off" keeps Start from recording
+	EnvSwitch  = "GPROF"         // "on" makes package auto record, "off" keeps Start from recording
+	EnvDisable = "GPROF_DISABLE" // the same as "off", whatever else is set
 	EnvSession = "GPROF_SESSION"
 	EnvDir     = "GPROF_DIR"
 	EnvLimit   = "GPROF_LIMIT"
@@ -29,10 +31,10 @@ const (
 // settings are the settings of the environment.
 type settings struct {
 	Options
-	session string
-	parent  uint64
-	off     bool
-	ignored []string // malformed parts of variables that are not ours, and so no error
+	session  string
+	parent   uint64
+	portable rt.Tricks // that are avoided
+	ignored  []string  // malformed parts of variables that are not ours, and so no error
 }
 
 // environmentTable drives reading and help. Later lines add to earlier ones or override
@@ -42,6 +44,8 @@ var environmentTable = []struct {
 	set               func(*settings, string) error
 }{
 	{EnvSwitch, "on|off", "on: programs that import gprof/recorder/auto record; off: none does", (*settings).setSwitch},
+	{EnvDisable, "1", "no program records anything: no signal, no file and no thread of the recorder", func(*settings, string) error { return nil }},
+	{"GPROF_PORTABLE", "1|NAME,...", "only what Go promises is used, or in place of some tricks: " + rt.TrickNames(), func(s *settings, v string) (err error) { s.portable, err = rt.ParseTricks(v); return }},
 	{EnvSession, "DIR", "directory of the session; goes before what the program says", func(s *settings, v string) error { s.session = v; return nil }},
 	{EnvDir, "DIR", "directory in which sessions lie, if the program doesn't say; " + DirInMemory + " records in memory, for the debug handler and GPROF_DUMP", func(s *settings, v string) error { s.Dir = v; return nil }},
 	{EnvLimit, "SIZE", "bytes that the processes of a session may record together: 64MiB, 10M, 1g, 4096; goes before what the program says", func(s *settings, v string) (err error) { s.Limit, err = ParseSize(v); return }},
@@ -66,6 +70,30 @@ var environmentTable = []struct {
 	{"GPROF_VERSION", "VERSION", "version of the service", func(s *settings, v string) error { s.Version = v; return nil }},
 	{EnvParent, "INSTANCE", "set by the recorder of the parent process", (*settings).setParent},
 	{EnvHelp, "1", "programs that embed the recorder print this list when they start it", func(*settings, string) error { return nil }},
+}
+
+// off says why nothing may be recorded, whatever else is set; nil: it may. Any value of
+// GPROF_DISABLE counts that does not say no.
+func off() error {
+	if on, err := ParseSwitch(os.Getenv(EnvDisable)); on || err != nil {
+		return fmt.Errorf("%w by %s", ErrOff, EnvDisable)
+	}
+	if v := os.Getenv(EnvSwitch); v != "" {
+		if on, err := ParseSwitch(v); err == nil && !on {
+			return fmt.Errorf("%w by %s=%s", ErrOff, EnvSwitch, v)
+		}
+	}
+	return nil
+}
+
+// told is true once [tellOff] has said something.
+var told atomic.Bool
+
+// tellOff says, once per process, that an operator keeps the program from recording.
+func tellOff(w io.Writer, why error) {
+	if on, err := ParseSwitch(os.Getenv(EnvDisable)); (on || err != nil) && !told.Swap(true) {
+		fmt.Fprintf(w, "gprof: %v\n", why)
+	}
 }
 
 // readSettings reads the environment. An empty variable counts as not set. The error is
@@ -108,8 +136,7 @@ func Settings(w io.Writer) error {
 }
 
 func (s *settings) setSwitch(v string) error {
-	on, err := ParseSwitch(v)
-	s.off = !on && err == nil
+	_, err := ParseSwitch(v) // see off
 	return err
 }
 

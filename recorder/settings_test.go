@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gprof/recorder/internal/rt"
 )
 
 func TestParseSize(t *testing.T) {
@@ -36,6 +39,35 @@ func clearEnvironment(t *testing.T) {
 	}
 }
 
+// What an operator sets to keep a program from recording counts whatever else is set.
+func TestOff(t *testing.T) {
+	for _, tt := range []struct {
+		env  []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{"GPROF=on"}, false},
+		{[]string{"GPROF=OFF"}, true},
+		{[]string{"GPROF=0"}, true},
+		{[]string{"GPROF=perhaps"}, false}, // which Start refuses
+		{[]string{"GPROF_DISABLE=1"}, true},
+		{[]string{"GPROF_DISABLE=1", "GPROF=on"}, true},
+		{[]string{"GPROF_DISABLE=please"}, true},
+		{[]string{"GPROF_DISABLE=0"}, false},
+		{[]string{"GPROF_DISABLE=no", "GPROF=on"}, false},
+		{[]string{"GPROF_DISABLE=1", "GPROF_LIMIT=nonsense"}, true},
+	} {
+		clearEnvironment(t)
+		for _, e := range tt.env {
+			name, value, _ := strings.Cut(e, "=")
+			t.Setenv(name, value)
+		}
+		if err := off(); errors.Is(err, ErrOff) != tt.want {
+			t.Errorf("%v: %v", tt.env, err)
+		}
+	}
+}
+
 func TestSettings(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -43,8 +75,8 @@ func TestSettings(t *testing.T) {
 		want settings
 	}{
 		{"nothing", nil, settings{}},
-		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_KEEP=5m", "GPROF_GROUP_ACCESS=on", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_STACK_DEPTH=256", "GPROF_COUNTER_HZ=-1", "GPROF_HEAP=20s", "GPROF_WAIT_HZ=5", "GPROF_WALL_HZ=50", "GPROF_TRACE=5s", "GPROF_DUMP=/dump", "GPROF_FEATURES=markers, waits,-heap", "GPROF_TRACKS=worker *, -worker 3", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3"},
-			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, 5 * time.Minute, true, CPUPprof, 0, 256, -1, 20 * time.Second, 5, 50, FeatureMarkers | FeatureWaits, FeatureHeap, []string{"worker *", "-worker 3"}, 5 * time.Second, "/dump", nil}, "/s", 255, false, nil}},
+		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_KEEP=5m", "GPROF_GROUP_ACCESS=on", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_STACK_DEPTH=256", "GPROF_COUNTER_HZ=-1", "GPROF_HEAP=20s", "GPROF_WAIT_HZ=5", "GPROF_WALL_HZ=50", "GPROF_TRACE=5s", "GPROF_DUMP=/dump", "GPROF_FEATURES=markers, waits,-heap", "GPROF_TRACKS=worker *, -worker 3", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3", "GPROF_PORTABLE=counter, stacks"},
+			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, 5 * time.Minute, true, CPUPprof, 0, 256, -1, 20 * time.Second, 5, 50, FeatureMarkers | FeatureWaits, FeatureHeap, []string{"worker *", "-worker 3"}, 5 * time.Second, "/dump", nil}, "/s", 255, rt.Counter | rt.Frames, nil}},
 		{"opentelemetry", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=checkout,service.version=1.2,region=eu%2Cwest"},
 			settings{Options: Options{Service: "checkout", Version: "1.2", Attrs: map[string]string{"region": "eu,west"}}}},
 		{"the more specific wins", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=a,service.version=1,k=1", "OTEL_SERVICE_NAME=b", "GPROF_SERVICE=c", "GPROF_VERSION=2", "GPROF_ATTRS=k=2"},
@@ -54,8 +86,8 @@ func TestSettings(t *testing.T) {
 				ignored: []string{`OTEL_RESOURCE_ATTRIBUTES: "a": want key=value`, `OTEL_RESOURCE_ATTRIBUTES: invalid URL escape "%zz"`, `OTEL_RESOURCE_ATTRIBUTES: "=x": want key=value`}}},
 		{"no heap samples", []string{"GPROF_HEAP=off"}, settings{Options: Options{HeapEvery: -1}}},
 		{"nothing kept", []string{"GPROF_KEEP=0"}, settings{Options: Options{Keep: -1}}},
-		{"off", []string{"GPROF=OFF"}, settings{off: true}},
-		{"on", []string{"GPROF=1"}, settings{}},
+		{"portable", []string{"GPROF_PORTABLE=1"}, settings{portable: 0x7f}},
+		{"not portable", []string{"GPROF_PORTABLE=0"}, settings{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clearEnvironment(t)

@@ -13,6 +13,7 @@ import (
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 	"gprof/recorder/internal/keeper"
+	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
 )
@@ -111,6 +112,10 @@ func (r *Recorder) abandon() error {
 // goes on with the settings of the environment; o is ignored.
 func Start(o Options) (*Recorder, error) {
 	Help(os.Stderr)
+	if err := off(); err != nil { // before anything is opened, read or found out
+		tellOff(os.Stderr, err)
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
 	if !claimed.CompareAndSwap(false, true) {
 		if r := takeOver(); r != nil {
 			return r, nil
@@ -152,17 +157,15 @@ func takeOver() *Recorder {
 
 // StartEarly is for package early: from now on markers and CPU samples are kept in memory, up to
 // 256 KiB of each, until Start takes them over. It does nothing if a recorder has been started, or if
-// GPROF=off says that none will be.
+// GPROF=off or GPROF_DISABLE=1 says that none will be.
 func StartEarly() {
-	if on, err := ParseSwitch(os.Getenv(EnvSwitch)); err == nil && !on && os.Getenv(EnvSwitch) != "" {
-		return
-	}
-	if !claimed.CompareAndSwap(false, true) {
+	if off() != nil || !claimed.CompareAndSwap(false, true) {
 		return
 	}
 	defer claimed.Store(false)
-	rec := shard.OpenEarly(newInstance())
 	env, _ := readSettings() // Start returns the error
+	rt.Avoid(env.portable)
+	rec := shard.OpenEarly(newInstance())
 	if p := (Options{}).with(env); rec != nil && (p.CPU == CPUSignal || p.CPU == CPUAny) {
 		shard.Guard(func() error { return sampler.OpenEarly(rec, p.SampleHz, p.StackDepth) }) // Start fails alike, and says why
 	}

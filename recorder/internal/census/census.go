@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package census
 
@@ -54,6 +54,9 @@ const tries = 3
 
 // Open finds out how goroutines can be looked at here. The error says why they can't.
 func Open(sink Sink) (c *Census, err error) {
+	if err := rt.Rounds.Err(); err != nil {
+		return nil, err
+	}
 	for range tries {
 		if c, err = open(sink); err == nil {
 			return c, nil

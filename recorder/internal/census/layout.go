@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package census
 

@@ -301,7 +301,9 @@ func (k *Keeper) End() error {
 	unsampled := k.rec.Contain(k.sampler.Close)
 	registry.Defined.Detach()
 	k.running.Store(false)
-	return errors.Join(unsealed, unsampled, k.rec.Contain(k.rec.Close))
+	unclosed := k.rec.Contain(k.rec.Close)
+	k.rec.Nap().Close()
+	return errors.Join(unsealed, unsampled, unclosed)
 }
 
 // Abandon undoes what Open and Begin did, for a start that fails.

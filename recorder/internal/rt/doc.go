@@ -10,11 +10,17 @@
 //	WalkFrames: frame pointers        finds what runtime.Callers finds     runtime.Callers
 //	Barrier: membarrier               the kernel registers it              writers that all share
 //	Release: plain release store      memory model of both processors      sync/atomic
-//	Nap: futex, entersyscallblock     linkname of the runtime              a timer and a channel
+//	Nap: timerfd in the poller        the kernel makes one                 a timer and a channel
 //	ProfLabel, ExpandInlined          linkname of runtime/pprof            no tracks, no inlined calls
 //
-// Verified with these releases; with a later one the self-tests decide:
+// Verified with these releases:
 //
 //	Go    amd64  arm64
 //	1.26  tests  tests under qemu
+//	1.27  tests  tests under qemu
+//
+// With a later release nothing of this is built but what stands in, by the constraint go1.28 beside gprof_portable: a
+// name that its runtime lacks would be an error of the linker's in every program that embeds the recorder. To verify a
+// release, run the tests with it (.ci/builds does, by GOTOOLCHAIN), add it here and to docs/support.md, and replace the
+// constraint by that of the next one. GPROF_PORTABLE avoids the tricks of package rt's [Tricks] while a program runs.
 package rt

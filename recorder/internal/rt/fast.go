@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package rt
 
@@ -87,6 +87,9 @@ const (
 
 // RegisterBarrier prepares Barrier. The error is the kernel's, which may lack the call or forbid it.
 func RegisterBarrier() error {
+	if err := Writers.Err(); err != nil {
+		return err
+	}
 	if err := membarrier(membarrierRegisterPrivateExpedited); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package rt
 
@@ -33,12 +33,22 @@ func FindGoroutine() uintptr {
 	return numbers.Only()
 }
 
-// GoroutineOffset is what FindGoroutine returns, which never changes.
-var GoroutineOffset = sync.OnceValue(FindGoroutine)
+// GoroutineOffset is what FindGoroutine returns, which never changes; 0 if it is to be avoided.
+func GoroutineOffset() uintptr {
+	if Goroutines.Err() != nil {
+		return 0
+	}
+	return goroutineOffset()
+}
+
+var goroutineOffset = sync.OnceValue(FindGoroutine)
 
 // FindStart finds the offset, in a g, of the address where the goroutine began: that of the function of its go
 // statement. 0 if there is no such offset.
 func FindStart() uintptr {
+	if Goroutines.Err() != nil {
+		return 0
+	}
 	var starts Candidates
 	var begin func()
 	seen := make(chan struct{})

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package rt
 
@@ -19,6 +19,9 @@ var errRoute = errors.New("the runtime's procPin is another one")
 // but the code has them. Except for the offsets the code must be as known here, and the route must give the same result
 // as procPin.
 func FindRoute() (Route, error) {
+	if err := Writers.Err(); err != nil {
+		return Route{}, err
+	}
 	code := unsafe.Slice((*byte)(reflect.ValueOf(Pin).UnsafePointer()), procPinSize)
 	found, ok := readRoute(code)
 	if !ok {

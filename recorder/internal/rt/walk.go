@@ -15,6 +15,9 @@ func TryWalk() error {
 	if !fast {
 		return errors.ErrUnsupported
 	}
+	if err := Frames.Err(); err != nil {
+		return err
+	}
 	const most = 64
 	var walked, called [most]uintptr
 	depth, _ := WalkFrames(&walked[0], most, 0)

@@ -1,4 +1,4 @@
-//go:build !gprof_portable
+//go:build !gprof_portable && !go1.28
 
 package sampler
 

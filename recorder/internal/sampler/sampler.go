@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !gprof_portable
+//go:build linux && (amd64 || arm64) && !gprof_portable && !go1.28
 
 package sampler
 
@@ -76,6 +76,9 @@ var (
 func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	s.host = h
 	s.holdEarly()
+	if err := rt.Signals.Err(); err != nil {
+		return err
+	}
 	if s.host.Recording.FaultErr() != nil { // the handler would not survive if its ring's file were cut short
 		return s.host.Recording.FaultErr()
 	}

@@ -1,4 +1,4 @@
-//go:build linux && !gprof_portable && !race
+//go:build linux && !gprof_portable && !go1.28 && !race
 
 #include "go_asm.h"
 #include "funcdata.h"

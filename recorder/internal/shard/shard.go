@@ -165,7 +165,7 @@ func (r *Recording) refill(s *shard) bool {
 	if r.ring == nil { // an early recording
 		return false
 	}
-	if r.faultErr != nil {
+	if r.faultErr != nil || rt.Writers.Err() != nil {
 		return r.exchange(s)
 	}
 	rt.Pin()

@@ -1,4 +1,4 @@
-//go:build linux && !gprof_portable
+//go:build linux && !gprof_portable && !go1.28
 
 #include "go_asm.h"
 #include "textflag.h"
