@@ -31,6 +31,7 @@ type code struct {
 	places  dedupe.Set[uint64, int32] // by offset; the first is 1
 	placed  []placement               // by place; none is 0
 	defined map[int32][]function      // by place, until placed; outermost first
+	unnamed map[int32]placement       // by place, until a later process names it
 }
 
 // placement is what an address became: the frame, or, if negative, an index in chains: -1 is the
@@ -83,12 +84,23 @@ func (c *code) define(place, depth int32, f func() function) {
 // nameless reports whether no function at a place is named yet.
 func (c *code) nameless(place int32) bool { return c.placed[place] == 0 && len(c.defined[place]) == 0 }
 
-// put gives an address its frames for good.
+// put gives an address its frames: for good, unless it has no name yet.
 func (n *names) put(c *code, place int32, offset uint64) placement {
 	if p := c.placed[place]; p != 0 {
 		return p
 	}
-	frames := n.frames(c, offset, c.defined[place])
+	defined := c.defined[place]
+	if p := c.unnamed[place]; p != 0 && len(defined) == 0 {
+		return p
+	}
+	frames := n.frames(c, offset, defined)
+	if len(defined) == 0 && n.tables.Frames.At(frames[0]).Function == 0 {
+		if c.unnamed == nil {
+			c.unnamed = map[int32]placement{}
+		}
+		c.unnamed[place] = placement(frames[0])
+		return placement(frames[0])
+	}
 	p := placement(frames[0])
 	if len(frames) > 1 {
 		n.chains = append(n.chains, frames)

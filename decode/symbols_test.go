@@ -80,6 +80,45 @@ func TestSymbolsAreShared(t *testing.T) {
 	}
 }
 
+// A process that was killed before it defined a frame has only the address in its chunks. It gets
+// the name that others have for it, and takes it away from none.
+func TestSymbolsOfRawStacks(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		dir := t.TempDir()
+		for i := range 2 {
+			r, err := fixtures.New(dir, fixtures.Options{Instance: uint64(i + 1), Pid: uint32(i + 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := []string{`def-module id=1 path="/bin/prog" build="abc" start=4096 end=8192 offset=0`}
+			samples := []string{"stack pcs=[4196]", "sample time=+1 thread=1 goroutine=1 track=0 stack=1 weight=1 cpu=0 window=0"}
+			if named := (i == 0) == first; named {
+				lines = append(lines, "def-frame id=1 module=1 offset=100", "def-stack id=1 parent=0 frame=1", `def-string id=1 text="f"`, "def-symbol frame=1 depth=0 function=1 file=0 line=7")
+				samples = []string{"sample time=+1 thread=1 goroutine=1 track=0 stack=2 weight=1 cpu=0 window=0"}
+			}
+			if err := r.Define(lines...); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Lines(samples...); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, jobs := range []int{1, 4} {
+			tables, inputs := openAll(t, os.DirFS(dir))
+			var count stream.Count
+			if err := stream.Copy(&count, decode.New(tables, inputs, decode.Options{Jobs: jobs}), stream.CopyOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if at := count.Tables; at.Stacks.Len() != 1 || at.Frames.Len() != 1 || at.Strings.At(at.Frames.At(1).Function) != "f" {
+				t.Errorf("named first: %v, %d jobs: %d stacks, %d frames, %+v", first, jobs, at.Stacks.Len(), at.Frames.Len(), at.Frames.At(1))
+			}
+		}
+	}
+}
+
 // Definitions that no recorder writes: stacks before their parents, in a circle,
 // deeper than can be, of frames that are missing, with ids far apart.
 func TestOddStacks(t *testing.T) {

@@ -43,13 +43,18 @@ type freezer struct {
 // freeze returns tables with only the rows in use and what they refer to, in an order
 // that depends on their content alone.
 //
-//  1. Mark: from series and stacks to frames, strings, modules and categories.
-//  2. Renumber bottom up: rows get final ids before those that refer to them are
+//  1. Name: code that lacks a name gets that which others have for it.
+//  2. Mark: from series and stacks to frames, strings, modules and categories.
+//  3. Renumber bottom up: rows get final ids before those that refer to them are
 //     compared, so that comparing ids compares content.
 //
 // Processes and tracks stay even if they have no rows, unless a filter took them.
 func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumbering, error) {
 	f := freezer{from: t, to: &Tables{}}
+	instead := nameStacks(t)
+	if instead != nil {
+		stacks = replaced(stacks, instead)
+	}
 	if err := f.live.mark(t, series, stacks, labels); err != nil {
 		return nil, nil, err
 	}
@@ -84,6 +89,9 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 	}
 	f.to.ImportLabels(t)
 	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)
+	for old, id := range instead {
+		f.ids.stacks[old] = f.ids.stacks[id]
+	}
 	f.ids.labels = renumber(&f.to.Labels, &t.Labels, f.live.labels, nil, LabelSet.Compare)
 	for _, line := range t.Ledger.Lines() {
 		f.to.Ledger.Add(line)
