@@ -28,6 +28,7 @@ type commit struct {
 	Plan    string              `json:"plan"`
 	Program string              `json:"program"`
 	Words   []string            `json:"flags"`
+	Key     string              `json:"key,omitempty"` // as in the plan
 	Inputs  int                 `json:"inputs"`
 	Files   []file              `json:"files"` // of the whole, by name
 	Live    []liveTask          `json:"tasks"` // that it consists of
@@ -123,7 +124,7 @@ func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &commit{Version: version, Number: 1, Plan: w.ID, Program: w.Program, Words: w.Words}
+	made := &commit{Version: version, Number: 1, Plan: w.ID, Program: w.Program, Words: w.Words, Key: w.Key}
 	if before != nil {
 		made.Number = before.Number + 1
 		if all, err = joined(w.to, before, w.plan, all); err != nil {

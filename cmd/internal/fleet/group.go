@@ -39,7 +39,7 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 		p.divide(bundles(o.pieces(all, size)), size)
 		return nil
 	}
-	other := !slices.Equal(before.Words, p.Words)
+	other := !slices.Equal(before.Words, p.Words) || before.Key != p.Key
 	o.all = o.all || o.again && (other || before.Program != p.Program)
 	if other && !o.again {
 		return fmt.Errorf("the output has a data set of other flags (plan %s: %s); give -o another name", before.Plan, strings.Join(before.Words, " "))

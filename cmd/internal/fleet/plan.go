@@ -49,6 +49,7 @@ type header struct {
 	ID      string   `json:"id"`
 	Program string   `json:"program"` // that made it, and must do it
 	Words   []string `json:"flags"`
+	Key     string   `json:"key,omitempty"`  // fingerprint of that of --redact-key
 	Base    string   `json:"base,omitempty"` // the plan that was committed before, whose tasks stay
 	Gone    []taskOf `json:"gone,omitempty"` // tasks of earlier plans that tasks of this one take the place of
 	Tasks   int      `json:"tasks"`
@@ -171,6 +172,7 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 	if p.Program, err = input.Program(); err != nil {
 		return nil, 0, err
 	}
+	p.Key = c.Fingerprint()
 	all, unread, err := c.list(s)
 	if err != nil {
 		return nil, 0, err

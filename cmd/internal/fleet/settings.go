@@ -101,6 +101,9 @@ func (c *Settings) words(s *input.Tool, inputs []string) ([]string, error) {
 		kept = append(kept, "--redact-key="+c.RedactKey)
 	}
 	again, err := parse(s, kept)
+	if err == nil {
+		err = again.Prepare()
+	}
 	if err != nil || !reflect.DeepEqual(again.Settings, *c) {
 		return nil, console.Exit(console.Usage, fmt.Errorf("can't tell the flags from the inputs in %q; write values behind =, as in --symbols=bin, and -o apart from its value", all))
 	}

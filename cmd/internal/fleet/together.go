@@ -42,7 +42,7 @@ func (c *Together) Run(s *input.Tool) error {
 	made, redone := before, 0
 	switch {
 	case len(p.tasks)+len(p.Gone) == 0 && !whole:
-		w, err := newWorker(s, to, &plan{header: header{Program: p.Program, Words: before.Words, ID: before.Plan}}, &c.Machine)
+		w, err := newWorker(s, to, &plan{header: header{Program: p.Program, Words: before.Words, Key: p.Key, ID: before.Plan}}, &c.Machine)
 		if err == nil {
 			err = w.publish(before)
 		}

@@ -170,6 +170,9 @@ func newWorker(s *input.Tool, to store.Place, p *plan, m *Machine) (*worker, err
 	if err != nil {
 		return nil, err
 	}
+	if g.Fingerprint() != p.Key {
+		return nil, fmt.Errorf("--redact-key: %s holds another key than when the plan was made, and hashes would differ; put that one there, or plan again", g.RedactKey)
+	}
 	if err := os.MkdirAll(to.Room(), 0o777); err != nil {
 		return nil, placed(err)
 	}

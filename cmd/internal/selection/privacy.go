@@ -70,7 +70,15 @@ func (r *Privacy) Settings() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%skey:%x", text.String(), sha256.Sum256(append([]byte("fingerprint of "), r.key...)))
+	return fmt.Sprintf("%skey:%s", text.String(), r.Fingerprint())
+}
+
+// Fingerprint tells keys apart, and helps nobody to guess one; "" without a key. Prepare reads it.
+func (r *Privacy) Fingerprint() string {
+	if r.key == nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("fingerprint of "), r.key...)))
 }
 
 // redaction is the value of --redact.
