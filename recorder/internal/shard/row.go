@@ -128,8 +128,6 @@ func (r *Recording) forget(goroutine uint64) {
 // function around the one that the program named, and only a stack shows which.
 type roots struct {
 	seen [1 << rootBits]atomic.Uint64 // addresses that were passed on, or are marked as unwanted
-	lock uint32
-	n    int
 	news [pendingSlots]beginning
 }
 
@@ -139,12 +137,21 @@ const (
 	rootCalls  = 6 // outermost calls of a stack, among which is the root function
 )
 
-// beginning is where a goroutine began, and its outermost calls.
+// beginning is where a goroutine began, and its outermost calls. Each has a state of its own:
+// a lock for all would have to be waited for, or the only marker of a function would have a row
+// without a name.
 type beginning struct {
+	state atomic.Uint32 // free, taken or passed
 	start uint64
 	n     int
 	calls [rootCalls]uintptr
 }
+
+const (
+	free   = iota
+	taken  // by a goroutine that is writing it
+	passed // to the keeper
+)
 
 // unwantedRoot marks the address of a function whose goroutines are not recorded.
 const unwantedRoot = 1 << 63
@@ -177,16 +184,19 @@ func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool
 		}
 		return true
 	}
-	if cut || atomic.SwapUint32(&f.lock, 1) != 0 {
+	if cut {
 		return false
 	}
-	if f.n < pendingSlots {
-		b := &f.news[f.n]
+	for i := range f.news {
+		b := &f.news[i]
+		if !b.state.CompareAndSwap(free, taken) {
+			continue
+		}
 		b.start, b.n = start, copy(b.calls[:], calls[max(0, n-rootCalls):n])
-		f.n++
+		b.state.Store(passed)
 		f.note(start)
+		break
 	}
-	atomic.StoreUint32(&f.lock, 0)
 	return false
 }
 
@@ -211,19 +221,6 @@ func (f *roots) note(start uint64) {
 	f.seen[first].Store(start)
 }
 
-// take returns what was submitted.
-func (f *roots) take() (news []beginning) {
-	if atomic.SwapUint32(&f.lock, 1) != 0 {
-		return nil
-	}
-	if f.n > 0 {
-		news = append(news, f.news[:f.n]...)
-		f.n = 0
-	}
-	atomic.StoreUint32(&f.lock, 0)
-	return news
-}
-
 // NameRoots defines the root functions of goroutines that were passed on.
 func (r *Recording) NameRoots(d *dict.Dictionary) {
 	if r.early != nil {
@@ -233,10 +230,15 @@ func (r *Recording) NameRoots(d *dict.Dictionary) {
 }
 
 func (r *Recording) nameRoots(d *dict.Dictionary, of *roots) {
-	for _, b := range of.take() {
+	for i := range of.news {
+		b := &of.news[i]
+		if b.state.Load() != passed {
+			continue
+		}
 		if name := b.root(); name != "" {
 			d.Root(b.start, name)
 		}
+		b.state.Store(free)
 	}
 }
 

@@ -450,3 +450,22 @@ func TestFreshStacks(t *testing.T) {
 		t.Error("a stack has an id of the last generation")
 	}
 }
+
+// A goroutine that loses its processor as it passes the function in which it began does not
+// keep others from passing theirs: each may be met only once.
+func TestRootsAreNotKeptBack(t *testing.T) {
+	var r Recording
+	r.roots.news[0].state.Store(taken)
+	for start := range uint64(pendingSlots - 1) {
+		r.roots.submit(start+1, nil)
+	}
+	for i := range r.roots.news[1:] {
+		if b := &r.roots.news[i+1]; b.state.Load() != passed || b.start != uint64(i+1) || b.n == 0 {
+			t.Errorf("slot %d: state %d, start %d, %d calls", i+1, b.state.Load(), b.start, b.n)
+		}
+	}
+	r.roots.submit(pendingSlots, nil) // finds no room
+	if r.isUnwantedRoot(1) || r.roots.news[0].start != 0 {
+		t.Error("a slot was taken twice")
+	}
+}
