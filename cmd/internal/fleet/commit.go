@@ -30,8 +30,9 @@ type commit struct {
 	Words   []string            `json:"flags"`
 	Key     string              `json:"key,omitempty"` // as in the plan
 	Inputs  int                 `json:"inputs"`
-	Files   []file              `json:"files"` // of the whole, by name
-	Live    []liveTask          `json:"tasks"` // that it consists of
+	Empty   int                 `json:"empty,omitempty"` // inputs of tasks without anything that the flags ask for
+	Files   []file              `json:"files"`           // of the whole, by name
+	Live    []liveTask          `json:"tasks"`           // that it consists of
 	Failed  []failure           `json:"failed,omitempty"`
 	Losses  []report.LedgerLine `json:"losses,omitempty"` // of all tasks, summed up
 }
@@ -109,10 +110,21 @@ func (c *CommitCommand) Run(s *input.Tool) error {
 		return w.publish(before) // which an earlier run may not have come to
 	}
 	made, err := w.commit(before, c.AllowFailed)
-	if err == nil && !c.Quiet {
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
 		s.Say(fmt.Sprintf("committed %s of %s: %s", human.Plural(len(made.Live), "task"), human.Plural(made.Inputs, "input"), human.Plural(len(made.Files), "file")))
 	}
-	return err
+	return made.match()
+}
+
+// match is an error if nothing of all inputs is what the flags ask for.
+func (c *commit) match() error {
+	if c.Inputs > 0 && c.Empty == c.Inputs {
+		return fmt.Errorf("nothing of %s is what the flags ask for: %s", human.Plural(c.Inputs, "input"), strings.Join(c.Words, " "))
+	}
+	return nil
 }
 
 // commit commits the tasks of a plan, all of which are done.
@@ -258,6 +270,9 @@ func (c *commit) gather(p *plan, before *commit, all []*manifest) {
 		of := taskOf{m.Plan, m.Task}
 		c.Live = append(c.Live, liveTask{of, inputs[of]})
 		c.Inputs += m.Inputs
+		if m.Empty {
+			c.Empty += m.Inputs
+		}
 		c.Files = append(c.Files, m.Files...)
 		c.Failed = append(c.Failed, m.Failed...)
 		for _, line := range m.Losses {

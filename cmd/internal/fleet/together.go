@@ -158,5 +158,5 @@ func (c *Together) conclude(s *input.Tool, made *commit, inputs, redone int) err
 	if n := len(made.Failed); n > 0 && c.unread == nil {
 		return fmt.Errorf("%d of %d inputs could not be read, or not all of them; replace them and start again: the others are left as they are", n, made.Inputs)
 	}
-	return cmp.Or(c.unread, c.Flags.JudgeLedgers(ledger))
+	return cmp.Or(c.unread, made.match(), c.Flags.JudgeLedgers(ledger))
 }

@@ -27,11 +27,11 @@ import (
 
 // WorkCommand does tasks of a plan.
 type WorkCommand struct {
-	Output string `arg:"" name:"out" help:"Directory, or s3://BUCKET/NAME, that plan was given with -o."`
-	Plan   string `required:"" placeholder:"ID" help:"The plan, as plan printed it."`
-	Shard  shard  `placeholder:"I/N" xor:"which" help:"Of N workers this is number I, from 0. Without it and --tasks: what the environment says (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID, AWS_BATCH_JOB_ARRAY_INDEX), else all tasks."`
-	Tasks  string `placeholder:"FILE" xor:"which" help:"File with names of tasks, one a line; - is stdin. For each, a line of JSON is printed."`
-	List   bool   `xor:"which" help:"Only print the names of the tasks that are not done, one a line, for --tasks."`
+	Output string  `arg:"" name:"out" help:"Directory, or s3://BUCKET/NAME, that plan was given with -o."`
+	Plan   string  `required:"" placeholder:"ID" help:"The plan, as plan printed it."`
+	Shard  shard   `placeholder:"I/N" xor:"which" help:"Of N workers this is number I, from 0. Without it and --tasks: what the environment says (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID, AWS_BATCH_JOB_ARRAY_INDEX), else all tasks."`
+	Tasks  *string `placeholder:"FILE" xor:"which" help:"File with names of tasks, one a line; - is stdin. For each, a line of JSON is printed."`
+	List   bool    `xor:"which" help:"Only print the names of the tasks that are not done, one a line, for --tasks."`
 	Machine
 }
 
@@ -132,8 +132,8 @@ func (c *WorkCommand) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	if c.Tasks != "" {
-		return c.listed(w)
+	if c.Tasks != nil {
+		return c.listed(w, *c.Tasks)
 	}
 	which := c.Shard
 	if which.of == 0 {
@@ -229,10 +229,14 @@ func (w *worker) all(todo []*task, quiet bool) (sum totals) {
 }
 
 // listed does the tasks that a file names, as they come.
-func (c *WorkCommand) listed(w *worker) error {
+func (c *WorkCommand) listed(w *worker, name string) error {
 	in := w.s.Stdin
-	if c.Tasks != "-" {
-		f, err := os.Open(c.Tasks)
+	switch name {
+	case "-":
+	case "": // an engine's variable may be empty, which does not mean all tasks
+		return console.Exit(console.Usage, errors.New("--tasks: no file is named; give one with names of tasks, or - for stdin"))
+	default:
+		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
@@ -255,7 +259,7 @@ func (c *WorkCommand) listed(w *worker) error {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("--tasks %s: %w", c.Tasks, err)
+		return fmt.Errorf("--tasks %s: %w", name, err)
 	}
 	return sum.err()
 }

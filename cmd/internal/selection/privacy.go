@@ -70,7 +70,7 @@ func (r *Privacy) Settings() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%skey:%s", text.String(), r.Fingerprint())
+	return fmt.Sprintf("%skey:%s", text.String(), fingerprint(r.key))
 }
 
 // Fingerprint tells keys apart, and helps nobody to guess one; "" without a key. Prepare reads it.
@@ -78,7 +78,11 @@ func (r *Privacy) Fingerprint() string {
 	if r.key == nil {
 		return ""
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("fingerprint of "), r.key...)))
+	return fingerprint(r.key)
+}
+
+func fingerprint(key []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("fingerprint of "), key...)))
 }
 
 // redaction is the value of --redact.
