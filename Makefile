@@ -2,11 +2,13 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check soak crash mutants bench engines fuzz tools
+.PHONY: help build demo test check soak crash hosts mutants bench engines fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
 KILLS    ?= 1000
+SAMPLES  ?= 50000000
+VERSIONS := go1.26.8,go1.27.4
 DEMO     := out/demo
 
 help: ## list the targets
@@ -44,12 +46,17 @@ soak: tools ## for a release, some hours: full sizes, a thousand kills, every fu
 	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; failed=0; for part in recording reading around; do \
 		go run .ci/tally.go ".ci/suite $$part" || failed=1; \
 	done; exit $$failed
-	@$(MAKE) --no-print-directory crash mutants fuzz
+	@$(MAKE) --no-print-directory crash hosts mutants fuzz
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go -C fixtures build -o ../bin/crash ./crash
 	bin/crash -kills $(KILLS)
 	TEST_STACKS=2000000 go -C recorder test -count=1 -v -timeout 60m -run '^TestGenerations$$' ./internal/keeper
+
+hosts: ## record programs that are hard on a sampler until there are SAMPLES of each version of Go; try handlers that are wrong
+	go -C fixtures run ./soak -control
+	go -C fixtures run ./soak -for 30s -samples $(SAMPLES) -go $(VERSIONS)
+	go -C fixtures run ./soak -for 30s -samples $$(($(SAMPLES) / 50)) -go $(VERSIONS) -arch arm64
 
 mutants: tools ## break each rule of docs/gecko.md, and see which test finds it
 	go -C fixtures run ./mutants

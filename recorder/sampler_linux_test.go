@@ -473,7 +473,7 @@ func TestSignalTaken(t *testing.T) {
 	}
 	r := read(t, strings.TrimSpace(string(out)))
 	test := r.meta("self-test.cpu")
-	if r.meta(rawformat.MetaCPU) != "pprof" || !strings.Contains(test, "signal 62: the program uses it") || !strings.Contains(test, "pprof instead") {
+	if r.meta(rawformat.MetaCPU) != "pprof" || !strings.Contains(test, "signals 62 to 50: the program uses it") || !strings.Contains(test, "pprof instead") {
 		t.Errorf("cpu %q, self-test %q", r.meta(rawformat.MetaCPU), test)
 	}
 }

@@ -68,6 +68,7 @@ const (
 
 var (
 	errTaken    = errors.New("the program uses it")
+	errNotGo    = errors.New("Go does not handle it, as in a library of a program in C, which may wait for it")
 	errSelfTest = errors.New("self-test")
 )
 
@@ -136,15 +137,20 @@ func kernelTick() int64 {
 }
 
 func seizeAny() (signal int, err error) {
-	var errs []error
+	said := ""
 	for signal := lastSignal; signal >= firstSignal; signal-- {
-		err := seize(signal)
-		if err == nil {
+		next := seize(signal)
+		switch {
+		case next == nil:
 			return signal, nil
+		case err == nil:
+			err = next
+		case next.Error() != said: // as a rule all are refused for one reason
+			err = fmt.Errorf("%w; %w", err, next)
 		}
-		errs = append(errs, fmt.Errorf("signal %d: %w", signal, err))
+		said = next.Error()
 	}
-	return 0, errors.Join(errs...)
+	return 0, fmt.Errorf("signals %d to %d: %w", lastSignal, firstSignal, err)
 }
 
 // Period is how much CPU time a sample stands for, in ns.

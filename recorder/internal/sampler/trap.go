@@ -85,6 +85,8 @@ func seize(signal int) error {
 	case handler: // it was installed by a recorder that has stopped
 		return nil
 	case urgent.handler:
+	case 0:
+		return errNotGo
 	default:
 		return errTaken
 	}
