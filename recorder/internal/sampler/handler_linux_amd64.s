@@ -69,6 +69,7 @@ end:
 //	R12 g whose stack is walked   R13 goroutine   R11 stack.hi   R14 frames left
 //	BX frame pointer   CX what it must not be below
 //	R8 slot, later labels left   DX context, later the goroutine's labels
+//	X0 not 0: g0's stack was lent to the goroutine, for the clock's code
 TEXT ·sampleHandler(SB),NOSPLIT|NOFRAME|TOPFRAME,$0
 	CMPL	SI_CODE(SI), $-2	// SI_TIMER
 	JNE	chain
@@ -196,6 +197,7 @@ foreign:	// a thread that Go does not know
 	PUT(AX)
 	PUT(AX)
 where:
+	PXOR	X0, X0
 	MOVQ	UC_RIP(DX), AX
 	PUT(AX)
 	MOVQ	UC_RSP(DX), CX
@@ -211,8 +213,28 @@ where:
 	JHI	elsewhere
 	MOVQ	(CX), AX
 	JMP	top
-elsewhere:	// for example in the clock's code, on another stack than that of its g
-	MOVQ	AX, CX
+elsewhere:	// such as the clock's code, which the runtime runs on its m's g0
+	MOVQ	16(DI), SI	// g.m
+	TESTQ	SI, SI
+	JEQ	apart
+	MOVQ	(R12)(SI*1), SI
+	TESTQ	SI, SI
+	JEQ	apart
+	MOVQ	0(SI), SI	// m.g0
+	TESTQ	SI, SI
+	JEQ	apart
+	CMPQ	CX, 0(SI)
+	JCS	apart
+	LEAQ	8(CX), AX
+	CMPQ	AX, 8(SI)
+	JHI	apart
+	MOVQ	SI, R12
+	MOVQ	8(SI), R11
+	MOVQ	SI, X0
+	MOVQ	(CX), AX
+	JMP	top
+apart:
+	MOVQ	0(R12), CX
 	XORL	AX, AX
 top:
 	PUT(AX)
@@ -295,6 +317,9 @@ leave:	// if g0 works for a goroutine, that one's stack is next
 	MOVQ	R13, R12
 	MOVQ	0(R12), CX
 	MOVQ	8(R12), R11
+	MOVQ	X0, AX
+	TESTQ	AX, AX
+	JNE	clocked
 	MOVQ	(R12)(SI*1), AX	// sched.sp: systemstack's return address lies there
 	CMPQ	AX, CX
 	JCS	base
@@ -312,6 +337,13 @@ base:
 	JCS	saved
 	CMPQ	BX, R11
 	JCS	walk
+	JMP	saved
+clocked:	// sched is of an earlier time
+	CMPQ	BX, CX
+	JCS	done
+	CMPQ	BX, R11
+	JCS	walk
+	JMP	done
 saved:	// C code has no frame pointers
 	MOVQ	32(DI), SI
 	MOVQ	40(R12)(SI*1), BX	// sched.bp

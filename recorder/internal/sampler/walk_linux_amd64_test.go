@@ -2,7 +2,15 @@
 
 package sampler
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"gprof/rawformat"
+	"gprof/recorder/internal/modules"
+)
 
 // set sets the interrupted registers. The top is the word at the stack pointer.
 func (c *interrupted) set(pc, sp, fp, _ uintptr) { c.pc, c.sp, c.fp = pc, sp, fp }
@@ -27,4 +35,41 @@ func TestNative(t *testing.T) {
 	if l, err := findLayout(); err != nil || l.switched == 0 {
 		t.Errorf("%+v, %v", l.native, err)
 	}
+}
+
+// The clock's code, which is the kernel's and runs on another stack, is called by what reads the clock.
+func TestClockStacks(t *testing.T) {
+	s, th := attached(t)
+	if err := setTimer(th.timer, s.period); err != nil {
+		t.Fatal(err)
+	}
+	kernels := modules.Find(func(m *modules.Module) bool { return strings.HasPrefix(m.Path, "[vdso]") })
+	for seen, deadline := 0, time.Now().Add(time.Minute); seen < 20; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d samples of the clock's code in a minute", seen)
+		}
+		var rec rawformat.StackRecord
+		if ok, err := th.stacks.Next(&rec); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			continue
+		}
+		th.stacks.Drained()
+		if rec.PC < kernels.Start || rec.PC >= kernels.End {
+			continue
+		}
+		seen++
+		if names := namesOf(rec.Returns); !strings.Contains(names, "time.Now gprof/recorder/internal/sampler.TestClockStacks ") || !strings.HasSuffix(names, " runtime.goexit ") {
+			t.Errorf("called by %s", names)
+		}
+	}
+}
+
+func namesOf(returns []uint64) (names string) {
+	for _, pc := range returns {
+		if f := runtime.FuncForPC(uintptr(pc) - 1); f != nil {
+			names += f.Name() + " "
+		}
+	}
+	return names
 }
