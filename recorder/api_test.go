@@ -80,7 +80,6 @@ func TestStartErrors(t *testing.T) {
 		o         recorder.Options
 		want      error // nil: any
 	}{
-		{"switched off", "GPROF=off", recorder.Options{}, recorder.ErrOff},
 		{"malformed", "GPROF_LIMIT=much", recorder.Options{}, nil},
 		{"malformed switch", "GPROF=maybe", recorder.Options{}, nil},
 		{"too small", "", recorder.Options{Limit: 100 << 10}, recorder.ErrSmall},

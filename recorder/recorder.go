@@ -17,12 +17,11 @@ import (
 // Errors of [Start]; see there for others.
 var (
 	ErrRunning = errors.New("a recorder is running in this process")
-	ErrOff     = errors.New("switched off")
 	ErrSmall   = keeper.ErrSmall // the limit is too small to record anything
 )
 
 // Recorder is the recording of this process. All methods work on nil, which records
-// nothing, so the result of a Start that failed needs no check. All methods may be called
+// nothing, so the result of a Start that failed, or was switched off, needs no check. All methods may be called
 // from any goroutine.
 type Recorder struct {
 	rec    *shard.Recording // markers write into it

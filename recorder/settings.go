@@ -72,27 +72,27 @@ var environmentTable = []struct {
 	{EnvHelp, "1", "programs that embed the recorder print this list when they start it", func(*settings, string) error { return nil }},
 }
 
-// off says why nothing may be recorded, whatever else is set; nil: it may. Any value of
-// GPROF_DISABLE counts that does not say no.
-func off() error {
+// off says which variable keeps the program from recording, whatever else is set; "" none. Any
+// value of GPROF_DISABLE counts that does not say no.
+func off() (by string) {
 	if on, err := ParseSwitch(os.Getenv(EnvDisable)); on || err != nil {
-		return fmt.Errorf("%w by %s", ErrOff, EnvDisable)
+		return EnvDisable
 	}
 	if v := os.Getenv(EnvSwitch); v != "" {
 		if on, err := ParseSwitch(v); err == nil && !on {
-			return fmt.Errorf("%w by %s=%s", ErrOff, EnvSwitch, v)
+			return EnvSwitch + "=" + v
 		}
 	}
-	return nil
+	return ""
 }
 
 // told is true once [tellOff] has said something.
 var told atomic.Bool
 
 // tellOff says, once per process, that an operator keeps the program from recording.
-func tellOff(w io.Writer, why error) {
-	if on, err := ParseSwitch(os.Getenv(EnvDisable)); (on || err != nil) && !told.Swap(true) {
-		fmt.Fprintf(w, "gprof: %v\n", why)
+func tellOff(w io.Writer, by string) {
+	if !told.Swap(true) {
+		fmt.Fprintf(w, "gprof: switched off by %s\n", by)
 	}
 }
 

@@ -103,7 +103,10 @@ func (r *Recorder) abandon() error {
 // [Settings], or have defaults. After an error nothing records, and the program should go
 // on: every method works on the nil Recorder that is returned.
 //
-// The error is [ErrRunning]; [ErrOff]; [ErrNoRoom]; [ErrSmall], also if the session has too
+// An operator switches the recorder off by GPROF_DISABLE=1 or GPROF=off. That is no error, which
+// might end the program: Start says so once on standard error, and returns nil.
+//
+// The error is [ErrRunning]; [ErrNoRoom]; [ErrSmall], also if the session has too
 // many processes for its limit; [session.ErrSlots] if the session has as many processes as
 // it can have; [folder.ErrForeign] if somebody else could change what is recorded there; an
 // error that names a malformed setting; or the file system's.
@@ -112,9 +115,9 @@ func (r *Recorder) abandon() error {
 // goes on with the settings of the environment; o is ignored.
 func Start(o Options) (*Recorder, error) {
 	Help(os.Stderr)
-	if err := off(); err != nil { // before anything is opened, read or found out
-		tellOff(os.Stderr, err)
-		return nil, fmt.Errorf("recorder: %w", err)
+	if by := off(); by != "" { // before anything is opened, read or found out
+		tellOff(os.Stderr, by)
+		return nil, nil
 	}
 	if !claimed.CompareAndSwap(false, true) {
 		if r := takeOver(); r != nil {
@@ -159,7 +162,7 @@ func takeOver() *Recorder {
 // 256 KiB of each, until Start takes them over. It does nothing if a recorder has been started, or if
 // GPROF=off or GPROF_DISABLE=1 says that none will be.
 func StartEarly() {
-	if off() != nil || !claimed.CompareAndSwap(false, true) {
+	if off() != "" || !claimed.CompareAndSwap(false, true) {
 		return
 	}
 	defer claimed.Store(false)
