@@ -203,6 +203,9 @@ func (o Options) plan() (*plan, error) {
 	}
 	rt.Avoid(env.portable)
 	p := o.with(env)
+	if err := checkFiles(); err != nil && !p.memory {
+		return nil, err
+	}
 	if err := p.settle(); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,17 @@ func freeBytes(dir string) int64 {
 	return int64(min(s.Bavail, math.MaxInt64/uint64(size))) * size
 }
 
+// checkFiles is an error if the program may open so few files that those of a recording would be
+// missing: at most a quarter is ours.
+func checkFiles() error {
+	const least = 48 // a recording without counters of the system has nine open, and one more now and then
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur >= least {
+		return nil
+	}
+	return fmt.Errorf("the program may open only %d files at once (RLIMIT_NOFILE), want %d: a recording would take too many of them", limit.Cur, least)
+}
+
 // sharedDir is our directory in shared memory, "" if there is none. Everybody may make
 // directories there, so one that belongs to somebody else is not used.
 func sharedDir() string {

@@ -110,7 +110,7 @@ func littleEndian() error {
 
 // CannotReserve reports whether an error means that the file system cannot reserve space.
 func CannotReserve(err error) bool {
-	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL)
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM)
 }
 
 func writeZeros(f *os.File, size int) error {

@@ -2,6 +2,7 @@ package counters
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strconv"
 
@@ -42,6 +43,18 @@ var systemGauges = []struct {
 	{"power", (*kernel).openPower},
 }
 
+// manyFiles is how many files a program must be allowed to open at once for counters to have some.
+const manyFiles = 96
+
+// fileLimit is how many files the program may open at once.
+func fileLimit() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return manyFiles
+	}
+	return limit.Cur
+}
+
 // openSystem finds the operating system's counters, whose files lie below a root directory.
 func (m *Meter) openSystem(root string) {
 	s := &m.system
@@ -50,6 +63,10 @@ func (m *Meter) openSystem(root string) {
 		specs: []Spec{{Name: "process CPU", Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
 		read:  cpuClock(unix.CLOCK_PROCESS_CPUTIME_ID),
 	})
+	if n := fileLimit(); n < manyFiles {
+		m.miss("the system's", fmt.Errorf("they take a dozen files, and the program may open only %d at once", n))
+		return
+	}
 	for _, g := range systemGauges {
 		if gauge, err := g.open(&s.kernel); err != nil {
 			m.miss(g.name, err)

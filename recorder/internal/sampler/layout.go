@@ -20,11 +20,16 @@ const (
 	searchM    = 512
 )
 
-var errLayout = errors.New("the runtime looks different")
+var (
+	errLayout = errors.New("the runtime looks different")
+	errNoCode = errors.New("/proc/self/maps, which tells where the program's code lies, can't be read")
+)
 
 // findLayout finds the offsets. Those not found are 0, and then there is an error.
 func findLayout() (l layout, err error) {
-	l.text, l.etext = textRange()
+	if l.text, l.etext = textRange(); l.etext == 0 {
+		return layout{}, errNoCode
+	}
 	l.slots = uintptr(unsafe.Pointer(&labelSlots[0]))
 	labels, curgs, more := rt.Candidates{}, rt.Candidates{}, search{}
 	scheds := 0

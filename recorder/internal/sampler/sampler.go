@@ -84,7 +84,11 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 		return s.host.Recording.FaultErr()
 	}
 	s.period = max(int64(time.Second)/int64(hz), kernelTick())
-	if sampleLayout, err = findLayout(); err != nil && sampleLayout.goid == 0 {
+	sampleLayout, err = findLayout()
+	switch {
+	case errors.Is(err, errNoCode):
+		return err
+	case err != nil && sampleLayout.goid == 0:
 		return fmt.Errorf("%w: goroutine's number: %w", errSelfTest, err)
 	}
 	if s.host.Recording.Clock().Counter.Load() {
