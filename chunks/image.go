@@ -60,6 +60,7 @@ func (im *Image) fullSize() int64 {
 // probe is the result of opening one file of a process.
 type probe struct {
 	ours     bool // the magic is one of ours
+	newer    bool // of a later version of the format
 	problems []Problem
 	err      error // of the file system
 }
@@ -73,7 +74,7 @@ func (pr *probe) fail(name string, size int64, err error) {
 	case !errors.As(err, &format):
 		p.Class, pr.err = Unreadable, err
 	case errors.Is(err, rawformat.ErrVersion):
-		p.Class = Unreadable
+		p.Class, pr.newer = Unreadable, true
 	case errors.Is(err, rawformat.ErrMagic):
 		p.Class = Foreign
 	case errors.Is(err, rawformat.ErrTruncated):

@@ -16,6 +16,10 @@ import (
 // ErrNoRecording means that there is nothing of ours where a recording was looked for.
 var ErrNoRecording = errors.New("no recording")
 
+// ErrNewer means that all files of a process are of a later version of the format, which may
+// have the instance elsewhere.
+var ErrNewer = errors.New("recorded by a later version, whose files can't be read here; read them with that version's gprof-convert")
+
 // Process is what lies in one instance directory. It holds neither chunks nor dictionaries
 // in memory.
 type Process struct {
@@ -78,6 +82,9 @@ func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
 	}
 	if err := o.finish(); err != nil {
 		return nil, err
+	}
+	if o.p.Instance == 0 && o.newer { // nothing is known of it, not even when it was
+		return nil, ErrNewer
 	}
 	if o.p.Exit != nil || !o.p.gaveBack() { // otherwise the header that states discards may be gone
 		o.gaps()
@@ -177,6 +184,7 @@ type opening struct {
 	records []*recordFile
 	rings   []*ring
 	ours    bool
+	newer   bool     // there are files of a later version of the format
 	odd     []string // files with our names that are not ours
 	ioErr   error    // the first
 }
@@ -240,7 +248,7 @@ func (o *opening) record(name, magic string) {
 
 func (o *opening) add(name string, pr probe) {
 	o.p.Problems = append(o.p.Problems, pr.problems...)
-	o.ours = o.ours || pr.ours
+	o.ours, o.newer = o.ours || pr.ours, o.newer || pr.newer
 	if o.ioErr == nil {
 		o.ioErr = pr.err
 	}

@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -249,6 +250,21 @@ func TestNoRecording(t *testing.T) {
 	_, err := OpenChunk(fstest.MapFS{"x": {Data: []byte(strings.Repeat("x", 500))}}, "x")
 	if !errors.Is(err, ErrNoRecording) || !errors.Is(err, rawformat.ErrMagic) {
 		t.Errorf("one foreign file: %v", err)
+	}
+}
+
+// Of a process whose files are all of a later version nothing is known: no instance, no time.
+// Where some can be read, the others are problems.
+func TestNewerProcess(t *testing.T) {
+	newer := newTestChunk(1, 5, smallCapacity).file()
+	binary.LittleEndian.PutUint16(newer[4:], rawformat.Version+1)
+	files := map[string][]byte{"chunk-00000": newer}
+	if p, err := OpenProcess(dirOf(files), "p"); !errors.Is(err, ErrNewer) || p != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	files["chunk-00001"] = newTestChunk(1, 5, smallCapacity).file()
+	if p := mustOpen(t, dirOf(files)); p.Instance != testInstance || len(withoutMissing(p.Problems)) != 1 {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -68,7 +68,7 @@ const (
 
 var (
 	errTaken    = errors.New("the program uses it")
-	errNotGo    = errors.New("Go does not handle it, as in a library of a program in C, which may wait for it")
+	errNotGo    = errors.New("not handled by Go, as in a library of a program in C, which may wait for it")
 	errSelfTest = errors.New("self-test")
 )
 
