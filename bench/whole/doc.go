@@ -16,9 +16,10 @@
 // Work that comes once in many seconds is in few blocks, which the tenth may take
 // away: heap samples, for example. Such work is in the recorder's own counter of CPU time.
 //
-// gprof is paused and resumed; a FlightRecorder and a CPU profile are started and
-// stopped, and that is not part of a block. Pyroscope's SDK uploads once in 15 s, so its
-// blocks are longer, and few.
+// gprof is paused and resumed. While it is paused its thread still wakes ten times a
+// second. Those wakes are in both kinds of blocks, so a ratio lacks them. A FlightRecorder
+// and a CPU profile are started and stopped; neither start nor stop is part of a block.
+// Pyroscope's SDK uploads once in 15 s, so its blocks are longer, and few.
 //
 // It is a module of its own, and not in .ci/modules: its dependencies are those of
 // whole servers, which no check has to download and build.

@@ -28,14 +28,21 @@ func main() {
 		log.Fatal(ask(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
 	}
 	var p plan
-	flag.IntVar(&p.rounds, "rounds", 350, "blocks of each arm that can be switched fast")
+	flag.IntVar(&p.rounds, "rounds", 250, "blocks of each arm that can be switched fast")
 	flag.IntVar(&p.slow, "slow", 1, "blocks of each arm that is switched slowly; 0: none")
 	flag.DurationVar(&p.block, "block", 50*time.Millisecond, "how long a block is measured")
 	flag.DurationVar(&p.settle, "settle", 10*time.Millisecond, "how long what is switched takes effect before")
 	flag.IntVar(&p.clients, "clients", 2, "clients that each have one request under way")
-	only := flag.String("server", "", "the one server to measure; default: all, each in a process of its own")
+	only := flag.String("server", "", "the one server to measure; default: all, one after the other")
+	inPhases := flag.Bool("phases", false, "measure Start, Snapshot and Stop in a process that does nothing else")
 	seed := flag.Uint64("seed", 1, "of the order of arms")
 	flag.Parse()
+	if *inPhases {
+		if err := phases(); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	for _, s := range servers {
 		if *only != "" && !strings.EqualFold(*only, s.name) {
 			continue

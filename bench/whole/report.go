@@ -14,6 +14,9 @@ type trio struct{ before, with, after block }
 // resamples of the trios give the interval in which 95 % of the means lie.
 const resamples = 400
 
+// fewest trios that show how much they scatter.
+const fewest = 10
+
 func printHead() {
 	fmt.Println("| arm | blocks | CPU per request | requests per second | p50 | p99 | p99.9 |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|--:|")
@@ -25,6 +28,10 @@ func printArm(a *arm, found []trio, random *rand.Rand) {
 	}
 	fmt.Printf("| %s | %d |", a.name, len(found))
 	for _, c := range columns {
+		if len(found) < fewest {
+			fmt.Printf(" %+.2f %% |", 100*c(found))
+			continue
+		}
 		low, high := interval(found, c, random)
 		fmt.Printf(" %+.2f %% (%+.2f to %+.2f) |", 100*c(found), 100*low, 100*high)
 	}
