@@ -32,7 +32,7 @@ func main() {
 	flag.IntVar(&p.slow, "slow", 1, "blocks of each arm that is switched slowly; 0: none")
 	flag.DurationVar(&p.block, "block", 50*time.Millisecond, "how long a block is measured")
 	flag.DurationVar(&p.settle, "settle", 10*time.Millisecond, "how long what is switched takes effect before")
-	flag.IntVar(&p.clients, "clients", 2, "clients that each have one request under way")
+	flag.IntVar(&p.clients, "clients", 4, "clients that each have one request under way")
 	only := flag.String("server", "", "the one server to measure; default: all, one after the other")
 	inPhases := flag.Bool("phases", false, "measure Start, Snapshot and Stop in a process that does nothing else")
 	seed := flag.Uint64("seed", 1, "of the order of arms")
@@ -54,6 +54,9 @@ func main() {
 }
 
 func run(s server, p plan, random *rand.Rand) error {
+	if err := pin(serverCPU); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("/dev/shm", "gprof-whole-")
 	if err != nil {
 		return err
