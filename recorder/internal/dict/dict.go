@@ -226,6 +226,7 @@ type Frame struct {
 	Label     uint32 // if not 0, the frame is the label with that number
 	PC        uint64
 	Functions []Function
+	Known     bool // it was defined before, completely, and functions are left out
 }
 
 // Innermost is the function that was running there, "" if it is not known.
@@ -239,7 +240,8 @@ func (l *Frame) Innermost() string {
 // Truncated stands in a stack for the frames that were left out because the stack was too deep.
 var Truncated = Frame{PC: rawformat.TruncatedPC}
 
-// Stack returns the id of a stack, leaf first; 0 if there is no room for it.
+// Stack returns the id of a stack, leaf first; 0 if there is no room for it, or a frame that
+// is said to be known is not: in a new generation, or where a new module lies.
 func (d *Dictionary) Stack(leafFirst []Frame) uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,7 +250,12 @@ func (d *Dictionary) Stack(leafFirst []Frame) uint32 {
 	}
 	id := uint32(0)
 	for i := len(leafFirst) - 1; i >= 0; i-- {
-		key := stackKey{id, d.frame(leafFirst[i])}
+		frame := d.frame(&leafFirst[i])
+		if frame == 0 {
+			d.flush()
+			return 0
+		}
+		key := stackKey{id, frame}
 		var known bool
 		if id, known = d.stacks.id(key); !known {
 			d.add(record.New(rawformat.KindDefStack).Uint(uint64(id)).Uint(uint64(key.parent)).Uint(uint64(key.frame)))
@@ -270,8 +277,8 @@ func (d *Dictionary) Name(code []Frame) {
 	if d.full {
 		return
 	}
-	for _, l := range code {
-		d.frame(l)
+	for i := range code {
+		d.frame(&code[i])
 	}
 	d.flush()
 }
@@ -315,7 +322,7 @@ func (d *Dictionary) LabelSet(labels []Label) (id uint32) {
 // findStack is Stack for a dictionary that takes no more definitions.
 func (d *Dictionary) findStack(leafFirst []Frame) (id uint32) {
 	for i := len(leafFirst) - 1; i >= 0; i-- {
-		frame := d.frames.of[d.keyOf(leafFirst[i])]
+		frame := d.frames.of[d.keyOf(&leafFirst[i])]
 		id = d.stacks.of[stackKey{id, frame}]
 		if frame == 0 || frame > d.frames.safe || id == 0 || id > d.stacks.safe {
 			return 0
@@ -324,11 +331,15 @@ func (d *Dictionary) findStack(leafFirst []Frame) (id uint32) {
 	return id
 }
 
-func (d *Dictionary) frame(l Frame) uint32 {
+// frame is the id of a frame, 0 if it is wrong that it is known.
+func (d *Dictionary) frame(l *Frame) uint32 {
 	if l.Label != 0 {
 		return d.label(l.Label)
 	}
 	key := d.key(l.PC)
+	if l.Known {
+		return d.frames.of[key]
+	}
 	id, known := d.frames.id(key)
 	if known && !d.startless[id] {
 		return id
@@ -346,7 +357,7 @@ func (d *Dictionary) frame(l Frame) uint32 {
 }
 
 // chain is the functions at a place. Those of the kernel are unknown to Go's runtime.
-func (d *Dictionary) chain(l Frame) []Function {
+func (d *Dictionary) chain(l *Frame) []Function {
 	if len(l.Functions) > 0 {
 		return l.Functions
 	}
@@ -396,7 +407,7 @@ func (d *Dictionary) label(number uint32) uint32 {
 	return id
 }
 
-func (d *Dictionary) keyOf(l Frame) frameKey {
+func (d *Dictionary) keyOf(l *Frame) frameKey {
 	if l.Label != 0 {
 		return frameKey{labelFrame, uint64(l.Label)}
 	}

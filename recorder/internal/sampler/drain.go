@@ -3,13 +3,8 @@
 package sampler
 
 import (
-	"runtime"
-	"slices"
-
 	"gprof/rawformat"
 	"gprof/recorder/internal/dict"
-	"gprof/recorder/internal/registry"
-	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
 
@@ -67,13 +62,17 @@ func (s *Sampler) intern(rec *rawformat.StackRecord) (field uint64, pcs []uint64
 	calls := s.key(rec)
 	id := s.host.Recording.FindStack(calls)
 	if id == 0 {
-		leafFirst := s.places(calls)
-		if id = s.host.Dict.Stack(leafFirst); id != 0 {
-			s.host.Recording.AddStack(calls, id)
-			s.host.Dict.Name(wrappers(calls, leafFirst))
-		} else {
+		leafFirst, wrappers := s.placed.stack(calls)
+		if id = s.host.Dict.Stack(leafFirst); id == 0 && s.placed.forget() { // the dictionary may have begun anew
+			leafFirst, wrappers = s.placed.stack(calls)
+			id = s.host.Dict.Stack(leafFirst)
+		}
+		if id == 0 {
 			return shard.RawStack, pcsOf(leafFirst)
 		}
+		s.placed.remember()
+		s.host.Recording.AddStack(calls, id)
+		s.host.Dict.Name(wrappers)
 	}
 	return uint64(id) + 1, nil
 }
@@ -128,58 +127,3 @@ func (s *Sampler) key(rec *rawformat.StackRecord) []uintptr {
 const unfinished = 2
 
 func isCode(pc uintptr) bool { return sampleLayout.text <= pc && pc < sampleLayout.etext }
-
-// places resolves the addresses of a key to frames, each with all functions inlined there.
-func (s *Sampler) places(calls []uintptr) (leafFirst []dict.Frame) {
-	for len(calls) > 0 {
-		n := 0
-		for n < len(calls) && calls[n]&rawformat.StackLabel == 0 {
-			n++
-		}
-		leafFirst = append(leafFirst, locateFrames(calls[:n])...)
-		if calls = calls[n:]; len(calls) == 0 {
-			break
-		}
-		if calls[0] == rawformat.StackCut {
-			leafFirst = append(leafFirst, dict.Truncated)
-		} else if id := uint32(calls[0]); labelKnown(id) {
-			leafFirst = append(leafFirst, dict.Frame{Label: id})
-		}
-		calls = calls[1:]
-	}
-	return leafFirst
-}
-
-func labelKnown(id uint32) bool {
-	_, ok := registry.LabelNamed(id)
-	return ok
-}
-
-// locateFrames resolves return addresses that frame pointers gave. If Go knows no
-// function, as in C code, only the pc is known.
-func locateFrames(calls []uintptr) (leafFirst []dict.Frame) {
-	for len(calls) > 0 && runtime.FuncForPC(calls[0]-1) == nil {
-		leafFirst = append(leafFirst, dict.Frame{PC: uint64(calls[0]) - 1})
-		calls = calls[1:]
-	}
-	expanded := make([]uintptr, rt.MaxInlined*len(calls))
-	n := rt.ExpandInlined(expanded, append([]uintptr{0}, calls...))
-	return append(leafFirst, dict.Locate(expanded[:n])...)
-}
-
-// wrappers are the functions that the compiler puts around others; the places of a key
-// leave them out. Tools that read the rings of a killed process find them there, and need
-// their names.
-func wrappers(calls []uintptr, leafFirst []dict.Frame) (left []dict.Frame) {
-	for _, call := range calls {
-		pc := uint64(call) - 1
-		if call&rawformat.StackLabel != 0 || slices.ContainsFunc(leafFirst, func(l dict.Frame) bool { return l.PC == pc }) || !rt.IsWrapper(call) {
-			continue
-		}
-		if f := runtime.FuncForPC(call - 1); f != nil {
-			file, line := f.FileLine(call - 1)
-			left = append(left, dict.Frame{PC: pc, Functions: []dict.Function{{Name: f.Name(), File: file, Line: int64(line)}}})
-		}
-	}
-	return left
-}

@@ -237,7 +237,7 @@ func (s *Sampler) writeEarly(x *earlySample, period int64, mapped bool) bool {
 	if mapped {
 		stack, pcs = s.intern(&x.StackRecord)
 	} else {
-		pcs = pcsOf(s.places(s.key(&x.StackRecord)))
+		pcs = pcsOf(places(s.key(&x.StackRecord)))
 	}
 	seen, ok := s.host.Recording.Sample(&shard.Sample{Time: rt.Tick(x.Time), Thread: uint64(x.tid), Goroutine: x.Goroutine, Track: track,
 		Stack: stack, PCs: pcs, Period: uint64(period), Periods: x.Periods, CPU: x.CPU}, func(uint64) {})

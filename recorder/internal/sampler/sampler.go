@@ -44,6 +44,7 @@ type Sampler struct {
 	due        rt.Time // when to drain the rings next
 	created    int     // the runtime's number of threads at the last look
 	calls      []uintptr
+	placed     placed
 	early      *earlySampler              // whose samples are to be written
 	unnamed    []earlySample              // that were written with pcs
 	rows       map[[rowCalls]uintptr]bool // by outermost calls: whether the row is recorded
@@ -502,7 +503,7 @@ func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 		return fmt.Errorf("labels at %x, want %x", rec.Labels, labels)
 	}
 	var names []string
-	for _, l := range s.places(s.key(rec)) {
+	for _, l := range places(s.key(rec)) {
 		for _, f := range slices.Backward(l.Functions) {
 			names = append(names, f.Name[strings.LastIndexByte(f.Name, '.')+1:])
 		}

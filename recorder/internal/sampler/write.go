@@ -60,7 +60,7 @@ func (s *Sampler) wantsRow(rec *rawformat.StackRecord) bool {
 	copy(outer[:], calls)
 	wanted, known := s.rows[outer]
 	if !known {
-		if wanted = s.host.Recording.Wants(dict.Row(s.places(calls))); s.rows == nil || len(s.rows) >= maxRows {
+		if wanted = s.host.Recording.Wants(dict.Row(places(calls))); s.rows == nil || len(s.rows) >= maxRows {
 			s.rows = make(map[[rowCalls]uintptr]bool)
 		}
 		s.rows[outer] = wanted
