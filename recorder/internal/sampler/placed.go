@@ -52,7 +52,8 @@ func (p *placed) stack(calls []uintptr) (leafFirst, wrappers []dict.Frame) {
 			c, known := p.calls[call]
 			switch {
 			case panics:
-				leafFirst = append(leafFirst, locate(calls[i-1 : i+1])[len(locate(calls[i-1:i])):]...)
+				frames := locate(calls[i-1 : i+1])[len(locate(calls[i-1:i])):]
+				leafFirst, c.panics = append(leafFirst, frames...), isPanic(frames)
 			case known:
 				for _, pc := range p.pcs[c.from : c.from+c.n] {
 					leafFirst = append(leafFirst, dict.Frame{PC: pc, Known: true})

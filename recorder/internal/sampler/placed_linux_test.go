@@ -99,12 +99,13 @@ func walkedByPanic(t *testing.T) []uintptr {
 	func() {
 		defer func() { recover() }()
 		defer walkInto(c)
-		var none *valued
-		var m interface{ method() } = none
-		m.method()
+		callMethod((*valued)(nil))
 	}()
 	return <-c
 }
+
+//go:noinline
+func callMethod(m interface{ method() }) { m.method() }
 
 type valued struct{ n [shard.MaxDepth]int }
 
