@@ -9,7 +9,12 @@ import (
 
 // Readers know counters by the names that recorders give them.
 func TestCounterNames(t *testing.T) {
-	if stream.CounterGroupMemory != rawformat.CounterGroupMemory || stream.CounterRSS != rawformat.CounterRSS {
-		t.Errorf("stream knows %q and %q, recorders write %q and %q", stream.CounterGroupMemory, stream.CounterRSS, rawformat.CounterGroupMemory, rawformat.CounterRSS)
+	for known, written := range map[string]string{
+		stream.CounterGroupMemory: rawformat.CounterGroupMemory, stream.CounterRSS: rawformat.CounterRSS,
+		stream.CounterProcessCPU: rawformat.CounterProcessCPU, stream.CounterRecorderCPU: rawformat.CounterRecorderCPU,
+	} {
+		if known != written {
+			t.Errorf("stream knows %q, recorders write %q", known, written)
+		}
 	}
 }

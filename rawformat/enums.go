@@ -272,3 +272,9 @@ const (
 	CounterGroupMemory = "cgroup memory" // bytes that count against MetaMemory
 	CounterRSS         = "RSS"           // resident bytes of the process
 )
+
+// Names of counters by which readers judge what recording took.
+const (
+	CounterProcessCPU  = "process CPU"  // CPU time of all threads, in ns
+	CounterRecorderCPU = "recorder CPU" // CPU time of the recorder's own work, in ns, without samples and markers
+)

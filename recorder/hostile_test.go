@@ -66,6 +66,9 @@ const (
 	toSlot            // a word behind the first page
 	anywhere          // a word of the whole file
 	cutShort          // the file gets shorter
+	flipBit           // one bit of the whole file
+	grow              // the file gets longer, by zeros
+	stranger          // a file of that name appears in a directory that another version may have made
 	numAttacks = iota
 )
 
@@ -83,6 +86,49 @@ func (a attack) on(name string) {
 		if info, err := os.Stat(name); err == nil {
 			os.Truncate(name, min(info.Size(), int64(a.at)*16)) // the file may be gone
 		}
+	case flipBit:
+		flip(name, int64(a.value%(1<<24)), byte(1<<(a.at%8)))
+	case grow:
+		if info, err := os.Stat(name); err == nil {
+			os.Truncate(name, info.Size()+int64(a.at)*16)
+		}
+	case stranger:
+		a.beside(name)
+	}
+}
+
+// offVersion is where all files of a recording have the version of their format.
+const offVersion = 4
+
+// beside makes a file of a neighbour in the session, whose version is the attack's.
+func (a attack) beside(name string) {
+	dir := filepath.Join(filepath.Dir(filepath.Dir(name)), fmt.Sprintf("%016x", a.value|1))
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return
+	}
+	os.Mkdir(dir, 0o700) // it may be there
+	if len(b) >= offVersion+2 {
+		binary.LittleEndian.PutUint16(b[offVersion:], a.at)
+	}
+	os.WriteFile(filepath.Join(dir, filepath.Base(name)), b, 0o600) // an error does not matter here
+}
+
+// flip changes bits of a byte. It is at that offset, modulo the size.
+func flip(name string, at int64, bits byte) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return
+	}
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], at%info.Size()); err == nil {
+		b[0] ^= bits
+		f.WriteAt(b[:], at%info.Size())
 	}
 }
 
@@ -103,7 +149,8 @@ func onAll(dst []byte, how byte, at int, value uint64) []byte {
 }
 
 // FuzzHostileFiles checks that a running recorder neither panics nor stops recording, whatever
-// is written into its files, unless a fault is not caught.
+// is written into its files, unless a fault is not caught; and that what is missing
+// afterwards is told, and nothing is found that was never recorded.
 func FuzzHostileFiles(f *testing.F) {
 	const huge, most = 1 << 40, 1<<64 - 1
 	f.Add(onAll(onAll(nil, toHead, rawformat.OffCommit, most), toHead, rawformat.OffState, most))
@@ -114,6 +161,9 @@ func FuzzHostileFiles(f *testing.F) {
 	f.Add(onAll(onAll(nil, toSlot, rawformat.OffSlotRequest, most>>1), toSlot, rawformat.OffSlotHeld, most))
 	f.Add(onAll(onAll(nil, toSlot, rawformat.OffSlotInstance, 0), toSlot, rawformat.SlotSize, huge))
 	f.Add(onAll(onAll(nil, cutShort, 0, 0), cutShort, rawformat.PageSize, 0))
+	f.Add(onAll(onAll(nil, flipBit, 8, 12345), flipBit, 16, 300))
+	f.Add(onAll(onAll(nil, grow, 8<<3, 0), grow, 1<<15, 0))
+	f.Add(onAll(onAll(nil, stranger, (rawformat.Version+1)*8, 5), stranger, 0, most))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rec := begin(t, recorder.Options{Limit: 4 << 20, CounterHz: 10})
 		list := func() []string {
@@ -121,10 +171,12 @@ func FuzzHostileFiles(f *testing.F) {
 			return append(names, filepath.Join(rec.Session(), "control"))
 		}
 		out := t.TempDir()
+		made := 0
 		round := func() {
 			for n := range 200 {
 				acked.Mark(n, "abc")
 			}
+			made += 200
 			rec.Snapshot(out, 1) // it may return an error; the keeper has had a round
 			rec.Stats()
 		}
@@ -143,7 +195,34 @@ func FuzzHostileFiles(f *testing.F) {
 		if err := rec.Stop(); err != nil && strings.Contains(err.Error(), "internal error") {
 			t.Error(err)
 		}
+		countRemains(t, rec.Dir(), made)
 	})
+}
+
+// countRemains reads what is left of a recording after attacks.
+func countRemains(t *testing.T, dir string, made int) {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		return // so it is told
+	}
+	told := len(p.Problems)
+	found := 0
+	blocks := p.Blocks(func(chunks.Problem) { told++ })
+	for blocks.Next() {
+		switch b := blocks.Block(); b.Kind {
+		case rawformat.KindLost:
+			told++
+		case rawformat.KindInstant:
+			found++
+		}
+	}
+	if blocks.Err() != nil {
+		told++
+	}
+	if found > made || found < made && told == 0 {
+		t.Errorf("%d of %d markers are found, and %d problems are told", found, made, told)
+	}
 }
 
 // cutChild records in all ways at once. It answers each line of its input with whether it is

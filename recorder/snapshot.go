@@ -7,6 +7,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/keeper"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
@@ -27,6 +28,12 @@ func (r *Recorder) Snapshot(dir string, last time.Duration) (path string, err er
 	if r == nil {
 		return "", ErrStopped
 	}
+	spent := counters.Measure(func() { path, err = r.snapshot(dir, last) })
+	r.keeper.Spent(spent)
+	return path, err
+}
+
+func (r *Recorder) snapshot(dir string, last time.Duration) (path string, err error) {
 	now := time.Now()
 	if err := r.keeper.Drain(); err != nil {
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"gprof/chunks"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/keeper"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/sampler"
@@ -126,14 +127,18 @@ func Start(o Options) (*Recorder, error) {
 		return nil, ErrRunning
 	}
 	var r *Recorder
-	err := shard.Guard(func() (err error) {
-		r, err = open(o)
-		return err
+	var err error
+	spent := counters.Measure(func() {
+		err = shard.Guard(func() (err error) {
+			r, err = open(o)
+			return err
+		})
 	})
 	if err != nil {
 		claimed.Store(false)
 		return nil, fmt.Errorf("recorder: %w", err)
 	}
+	r.keeper.Spent(spent)
 	return r, nil
 }
 

@@ -140,6 +140,13 @@ const (
 	CounterRSS         = "RSS"           // resident bytes of the process
 )
 
+// Counters by which one judges what recording took, in ns of CPU time: of all threads, and
+// of the recorder's own work, which lacks that for samples and markers.
+const (
+	CounterProcessCPU  = "process CPU"
+	CounterRecorderCPU = "recorder CPU"
+)
+
 // CounterHeap is the counter of the bytes that objects of the heap take.
 const CounterHeap = "heap"
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ const (
 	outDenominator = 100
 )
 
-func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *ending {
+func newEnding(p *stream.Process, f *ingest.Process, counters map[string]span) *ending {
 	e := &ending{State: p.Exit.Reason, At: Moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code, exit: p.Exit, isGo: p.Go != ""}
 	format, _ := f.Foreign()
 	from := f.From()
@@ -63,7 +64,7 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	case e.State == "killed":
 		e.Code, e.Signal = 0, p.Exit.Code
 	}
-	e.Memory = newMemoryUse(p, last)
+	e.Memory = newMemoryUse(p, counters)
 	if m := e.Memory; m != nil && (e.State == wording.Unseen || e.Signal == sigkill || p.Exit.EndedByRuntime()) {
 		m.Out = m.Used/outNumerator >= m.Limit/outDenominator
 	}
@@ -71,19 +72,25 @@ func newEnding(p *stream.Process, f *ingest.Process, last map[string]level) *end
 	return e
 }
 
-// levelSink is a Sink that keeps the last values of the counters of memory.
+// levelSink is a Sink that keeps the first and last values of the counters that a summary
+// is about.
 type levelSink struct {
 	tables *stream.Tables
-	last   map[stream.ProcessID]map[string]level // by name of the counter
+	spans  map[stream.ProcessID]map[string]span // by name of the counter
 }
+
+// span is the first and the last value of a counter.
+type span struct{ first, last level }
 
 type level struct {
 	at    stream.Time
 	value int64
 }
 
+var spanned = []string{stream.CounterGroupMemory, stream.CounterRSS, stream.CounterProcessCPU, stream.CounterRecorderCPU}
+
 func (l *levelSink) Begin(t *stream.Tables) error {
-	l.tables, l.last = t, map[stream.ProcessID]map[string]level{}
+	l.tables, l.spans = t, map[stream.ProcessID]map[string]span{}
 	return nil
 }
 
@@ -94,25 +101,32 @@ func (l *levelSink) Segment(b *stream.Batch) error {
 		return nil
 	}
 	name := l.tables.Counters.At(b.Series.Counter).Name
-	if name != stream.CounterGroupMemory && name != stream.CounterRSS {
+	if !slices.Contains(spanned, name) {
 		return nil
 	}
-	if l.last[b.Series.Process] == nil {
-		l.last[b.Series.Process] = map[string]level{}
+	spans := l.spans[b.Series.Process]
+	if spans == nil {
+		spans = map[string]span{}
+		l.spans[b.Series.Process] = spans
+	}
+	s, known := spans[name]
+	if !known {
+		s.first = level{b.Time[0], b.Value[0]}
 	}
 	n := b.Len() - 1
-	l.last[b.Series.Process][name] = level{b.Time[n], b.Value[n]}
+	s.last = level{b.Time[n], b.Value[n]}
+	spans[name] = s
 	return nil
 }
 
 // newMemoryUse is the last known use of memory of p, or nil.
-func newMemoryUse(p *stream.Process, last map[string]level) *memoryUse {
+func newMemoryUse(p *stream.Process, counters map[string]span) *memoryUse {
 	if p.MemoryLimit == 0 {
 		return nil
 	}
 	for _, name := range []string{stream.CounterGroupMemory, stream.CounterRSS} {
-		if l, ok := last[name]; ok {
-			return &memoryUse{Counter: name, Used: l.value, Limit: p.MemoryLimit, Before: max(0, time.Duration(p.End-l.at))}
+		if c, ok := counters[name]; ok {
+			return &memoryUse{Counter: name, Used: c.last.value, Limit: p.MemoryLimit, Before: max(0, time.Duration(p.End-c.last.at))}
 		}
 	}
 	return nil

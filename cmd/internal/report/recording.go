@@ -74,6 +74,7 @@ type processSummary struct {
 	Bytes    int64             `json:"bytes"` // committed
 	Gone     *discardSummary   `json:"discarded,omitempty"`
 	Heap     *heapSummary      `json:"heap,omitempty"`
+	Cost     *cost             `json:"recording,omitempty"` // what recording took
 	Counts   map[string]int64  `json:"counts"`
 	Events   map[string]int64  `json:"events"` // markers by event
 	Counters []*counterSummary `json:"counters"`
@@ -114,7 +115,7 @@ func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels) }
 // titles that only the files tell are left out.
 func (s *Survey) Summary(found *ingest.Found, redacted bool) *recordingSummary {
 	sum := summarize(&s.Count)
-	sum.locate(found, &s.levels, s.Tables, redacted)
+	sum.locate(found, s, redacted)
 	return sum
 }
 
@@ -203,7 +204,7 @@ func byKey(attrs []stream.Attr) map[string]string {
 }
 
 // locate adds what only the files tell.
-func (m *recordingSummary) locate(found *ingest.Found, l *levelSink, t *stream.Tables, redacted bool) {
+func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool) {
 	byInstance := map[string]*ingest.Process{}
 	for _, p := range found.Processes {
 		byInstance[p.Name()] = p
@@ -218,7 +219,9 @@ func (m *recordingSummary) locate(found *ingest.Found, l *levelSink, t *stream.T
 		for _, t := range f.Traces {
 			p.Traces = append(p.Traces, &traceSummary{t.Name, t.Size})
 		}
-		p.Ended = newEnding(&t.Processes[i], f, l.last[stream.ProcessID(i+1)])
+		id := stream.ProcessID(i + 1)
+		p.Ended = newEnding(s.Tables.Process(id), f, s.levels.spans[id])
+		p.Cost = newCost(&s.Count, id, s.levels.spans[id])
 		p.State = p.Ended.State
 		p.Gone = newDiscardSummary(f)
 	}
@@ -308,6 +311,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	}
 	if p.Gone != nil {
 		fmt.Fprintf(w, "  discarded\t%v\n", p.Gone)
+	}
+	if p.Cost != nil {
+		fmt.Fprintf(w, "  recording took\t%s\n", p.Cost)
 	}
 	p.printCounts(w)
 	for _, t := range p.Traces {

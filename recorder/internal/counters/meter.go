@@ -4,6 +4,7 @@ package counters
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"gprof/rawformat"
@@ -23,6 +24,8 @@ type Meter struct {
 	runtime runtimeMetrics
 	system  systemMetrics
 	refused bool // the dictionary has no room for more counters
+
+	spent atomic.Int64 // ns of CPU time that the recorder took on threads that are not its own
 }
 
 // Output takes what a [Meter] reads.
@@ -103,6 +106,9 @@ func (m *Meter) Add(s Spec, value func() int64) {
 	m.AddOwn(s, value)
 	m.probes[len(m.probes)-1].Mode = s.Mode
 }
+
+// Spent notes CPU time that [Measure] has found.
+func (m *Meter) Spent(d time.Duration) { m.spent.Add(int64(d)) }
 
 // AddOwn adds a counter of the recorder's.
 func (m *Meter) AddOwn(s Spec, value func() int64) {

@@ -60,7 +60,7 @@ func (m *Meter) openSystem(root string) {
 	s := &m.system
 	s.kernel.root, s.threads = root, map[int]bool{}
 	m.add(&gauge{
-		specs: []Spec{{Name: "process CPU", Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
+		specs: []Spec{{Name: rawformat.CounterProcessCPU, Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
 		read:  cpuClock(unix.CLOCK_PROCESS_CPUTIME_ID),
 	})
 	if n := fileLimit(); n < manyFiles {
@@ -82,8 +82,8 @@ func (m *Meter) Attend() {
 	s := &m.system
 	if s.ever == 0 {
 		m.add(&gauge{
-			specs: []Spec{{Name: "recorder CPU", Category: "CPU", Description: "CPU time of the recorder's housekeeping", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
-			read:  cpuClock(ThreadClock(unix.Gettid())),
+			specs: []Spec{{Name: rawformat.CounterRecorderCPU, Category: "CPU", Description: "CPU time of the recorder's housekeeping", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
+			read:  m.withSpent(cpuClock(ThreadClock(unix.Gettid()))),
 		})
 	}
 	tasks, err := os.ReadDir("/proc/self/task")
@@ -97,6 +97,15 @@ func (m *Meter) Attend() {
 			s.threads[tid] = true
 			m.add(s.thread(tid))
 		}
+	}
+}
+
+// withSpent adds what was spent on other threads to the CPU time of one.
+func (m *Meter) withSpent(read func([]Reading) bool) func([]Reading) bool {
+	return func(v []Reading) bool {
+		known := read(v)
+		v[0].Value += m.spent.Load()
+		return known
 	}
 }
 

@@ -17,7 +17,7 @@ func (m *Meter) openSystem(string) {
 		m.miss("process CPU", err)
 	} else {
 		m.add(&gauge{
-			specs: []Spec{{Name: "process CPU", Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
+			specs: []Spec{{Name: rawformat.CounterProcessCPU, Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
 			read: func(v []Reading) bool {
 				ns, err := processCPU()
 				v[0] = Reading{Value: ns, Known: err == nil}

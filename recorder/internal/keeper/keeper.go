@@ -200,12 +200,12 @@ func (k *Keeper) learnModules() {
 }
 
 // startLearning starts learnModules, unless that was done.
-func (k *Keeper) startLearning() { k.toLearn.Do(func() { k.spawn(k.learnModules) }) }
+func (k *Keeper) startLearning() { k.toLearn.Do(func() { k.spawnBriefly(k.learnModules) }) }
 
 // learnAgain defines what was mapped since, also beside the keeper.
 func (k *Keeper) learnAgain() {
 	if k.isMapped() && k.learning.CompareAndSwap(false, true) {
-		k.spawn(func() {
+		k.spawnBriefly(func() {
 			defer k.learning.Store(false)
 			k.dict.Learn()
 		})

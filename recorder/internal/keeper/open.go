@@ -13,6 +13,7 @@ import (
 	"gprof/chunks/folder"
 	"gprof/chunks/ring"
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/profile"
 	"gprof/recorder/internal/registry"
@@ -270,6 +271,12 @@ func (k *Keeper) spawn(work func()) {
 		k.rec.Contain(work) // Failure has the error
 	}()
 }
+
+// spawnBriefly spawns work that ends soon, and that counts as the recorder's.
+func (k *Keeper) spawnBriefly(work func()) { k.spawn(func() { k.Spent(counters.Measure(work)) }) }
+
+// Spent adds CPU time of other threads than the keeper's to the counter of the recorder's.
+func (k *Keeper) Spent(d time.Duration) { k.counting.meter.Spent(d) }
 
 // StopOnce calls end, once. Nothing is paused or resumed after that. False: it was called
 // before.

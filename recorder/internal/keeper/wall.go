@@ -100,7 +100,7 @@ func (m *wallMeter) turn(k *Keeper, now rt.Time) {
 	m.since, m.report = now, now+wallReportEvery
 	if !m.opening {
 		m.opening = true
-		k.spawn(func() {
+		k.spawnBriefly(func() {
 			c, err := census.Open(m)
 			m.opened.Store(&opened{c, err})
 		})
