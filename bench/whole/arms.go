@@ -19,6 +19,7 @@ import (
 // An arm is something that records, or stands in for that.
 type arm struct {
 	name string
+	rare bool // one block in three is enough, as it takes much
 	on   func() error
 	off  func()
 }
@@ -39,18 +40,18 @@ func arms(dir string) (fast, slow []*arm, done func(), err error) {
 	var flight *trace.FlightRecorder
 	var pyro *pyroscope.Profiler
 	fast = []*arm{
-		{"nothing again", func() error { return nil }, func() {}},
-		{"planted 0.5 %", planted.on, planted.off},
-		{"gprof", func() error { rec.Resume(); return nil }, rec.Pause},
-		{"trace.FlightRecorder", func() error {
+		{"nothing again", false, func() error { return nil }, func() {}},
+		{"planted 0.5 %", false, planted.on, planted.off},
+		{"gprof", false, func() error { rec.Resume(); return nil }, rec.Pause},
+		{"trace.FlightRecorder", true, func() error {
 			flight = trace.NewFlightRecorder(trace.FlightRecorderConfig{})
 			return flight.Start()
 		}, func() { flight.Stop() }},
-		{"pprof CPU profile", func() error { return pprof.StartCPUProfile(io.Discard) }, pprof.StopCPUProfile},
+		{"pprof CPU profile", true, func() error { return pprof.StartCPUProfile(io.Discard) }, pprof.StopCPUProfile},
 	}
 	slow = []*arm{
-		{"nothing again, long blocks", func() error { return nil }, func() {}},
-		{"Pyroscope's SDK, long blocks", func() (err error) {
+		{"nothing again, long blocks", false, func() error { return nil }, func() {}},
+		{"Pyroscope's SDK, long blocks", false, func() (err error) {
 			pyro, err = pyroscope.Start(pyroscope.Config{ApplicationName: "whole", ServerAddress: address})
 			return err
 		}, func() { pyro.Stop() }},

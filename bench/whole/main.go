@@ -28,7 +28,7 @@ func main() {
 		log.Fatal(ask(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
 	}
 	var p plan
-	flag.IntVar(&p.rounds, "rounds", 250, "blocks of each arm that can be switched fast")
+	flag.IntVar(&p.rounds, "rounds", 1000, "blocks of each arm that can be switched fast; a third of that for what takes much")
 	flag.IntVar(&p.slow, "slow", 1, "blocks of each arm that is switched slowly; 0: none")
 	flag.DurationVar(&p.block, "block", 50*time.Millisecond, "how long a block is measured")
 	flag.DurationVar(&p.settle, "settle", 10*time.Millisecond, "how long what is switched takes effect before")
@@ -99,8 +99,11 @@ func compare(l *load, arms []*arm, n int, block, settle time.Duration, random *r
 	}
 	found := make([][]trio, len(arms))
 	before := l.block(block, settle)
-	for range n {
+	for round := range n {
 		for _, i := range random.Perm(len(arms)) {
+			if arms[i].rare && round%3 != 0 {
+				continue
+			}
 			if err := arms[i].on(); err != nil {
 				return fmt.Errorf("%s: %w", arms[i].name, err)
 			}
