@@ -7,11 +7,11 @@ type Kind uint8
 
 // The kinds of attributes. Each has a field of the marker.
 const (
-	Plain   Kind = iota // nothing
-	User                // a person or an account
-	Path                // a path in the file system
-	URL                 // an address, perhaps with a query
-	Secret              // must not leave the machine
+	Plain  Kind = iota // nothing
+	User               // a person or an account
+	Path               // a path in the file system
+	URL                // an address, perhaps with a query
+	Secret             // must not leave the machine
 	numKinds
 )
 
