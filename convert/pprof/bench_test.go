@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"gprof/convert/internal/locations"
 	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -92,7 +93,7 @@ func (r *recording) build(tb testing.TB, w io.Writer) {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
 		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: int64(milli)}
 	m := t.Modules.At(1)
-	p.Mapping = []*profile.Mapping{{ID: 1, Start: firstAddress, Limit: firstAddress + 1<<20, File: m.Name, BuildID: m.Build}}
+	p.Mapping = []*profile.Mapping{{ID: 1, Start: locations.FirstAddress, Limit: locations.FirstAddress + 1<<20, File: m.Name, BuildID: m.Build}}
 	functions := map[stream.StringID]*profile.Function{}
 	for id := 1; id <= t.Frames.Len(); id++ {
 		f := t.Frames.At(stream.FrameID(id))
@@ -103,7 +104,7 @@ func (r *recording) build(tb testing.TB, w io.Writer) {
 			functions[f.Function] = fn
 			p.Function = append(p.Function, fn)
 		}
-		p.Location = append(p.Location, &profile.Location{ID: uint64(id), Mapping: p.Mapping[0], Address: firstAddress + f.Offset,
+		p.Location = append(p.Location, &profile.Location{ID: uint64(id), Mapping: p.Mapping[0], Address: locations.FirstAddress + f.Offset,
 			Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
 	}
 	type key struct {

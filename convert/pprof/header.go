@@ -2,13 +2,14 @@ package pprof
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"gprof/convert/internal/totals"
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 	"gprof/stream"
 	"gprof/stream/wording"
 )
@@ -17,34 +18,34 @@ import (
 func (s *Sink) writeHeader() {
 	if s.totals.Rows > 0 {
 		start, duration := s.span()
-		s.buf = appendNumber(s.buf, profileproto.ProfileTime, uint64(start))
-		s.buf = appendNumber(s.buf, profileproto.ProfileDuration, uint64(duration))
+		s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileTime, uint64(start))
+		s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileDuration, uint64(duration))
 	}
-	period := s.types.period()
+	period := s.types.Period()
 	if c := &s.imported; len(c.Types) > 0 {
-		period = sampleType{c.PeriodType.Name, c.PeriodType.Unit}
+		period = c.PeriodType
 	}
-	s.valueType(profileproto.ProfilePeriodType, period.name, period.unit)
-	s.buf = appendNumber(s.buf, profileproto.ProfilePeriod, uint64(s.period()))
-	if s.imported.alone != nil {
+	s.valueType(profileproto.ProfilePeriodType, period)
+	s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfilePeriod, uint64(s.period()))
+	if s.imported.Alone != nil {
 		s.writeAttributes()
 	}
 	for _, comment := range s.comments() {
-		s.buf = appendNumber(s.buf, profileproto.ProfileComment, s.texts.number(comment))
+		s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileComment, s.texts.Number(comment))
 	}
-	s.buf = appendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.number(s.defaultType()))
+	s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileDefaultType, s.texts.Number(s.defaultType()))
 }
 
 // defaultType is the profiles' own, if it exists.
 func (s *Sink) defaultType() string {
 	c := &s.imported
 	if s.options.Sum && slices.ContainsFunc(s.tables.Processes, func(p stream.Process) bool { return p.Profile.Default != c.Default }) {
-		return s.types.first() // the same in whatever order they come
+		return s.types.First() // the same in whatever order they come
 	}
-	if len(c.Types) > 0 && (c.Default == "" || slices.ContainsFunc(s.types.list, func(typ sampleType) bool { return typ.name == c.Default })) {
+	if len(c.Types) > 0 && (c.Default == "" || slices.ContainsFunc(s.types.List, func(typ stream.ValueType) bool { return typ.Name == c.Default })) {
 		return c.Default
 	}
-	return s.types.first()
+	return s.types.First()
 }
 
 // period is the longest sampling interval of all processes, as pprof merges profiles.
@@ -52,7 +53,7 @@ func (s *Sink) period() int64 {
 	if len(s.imported.Types) > 0 {
 		return s.imported.Period
 	}
-	if s.types.period() != cpuTypes[0] {
+	if s.types.Period() != totals.CPUTypes[0] {
 		return 0 // the interval is one of time
 	}
 	var longest int64
@@ -81,13 +82,13 @@ func (s *Sink) comments() []string {
 		incomplete = incomplete || line.Reason.Severity() == stream.Loss && !line.Reason.Quiet()
 		all = append(all, "# "+wording.Remark(line))
 	}
-	if unknown > 0 && s.types.cpu >= 0 {
+	if unknown > 0 && s.types.CPU >= 0 {
 		all = append(all, fmt.Sprintf(profileproto.CommentUnknownCPU, unknown))
 	}
 	if incomplete {
 		all = append(all, profileproto.CommentIncomplete)
 	}
-	if comment, telling := s.modules.comment(); s.options.Sum && (telling || len(all) > 0) {
+	if comment, telling := s.sumComment(); s.options.Sum && (telling || len(all) > 0) {
 		all = slices.Insert(all, 0, comment)
 	}
 	return all
@@ -124,46 +125,29 @@ func sumUp(lines []stream.Line) (all []stream.Line) {
 	return all
 }
 
-// appendNumber appends a numeric field; 0 is the default.
-func appendNumber(dst []byte, field int, n uint64) []byte {
-	if n == 0 {
-		return dst
+// writeAttributes writes the only profile's attributes.
+func (s *Sink) writeAttributes() {
+	for _, a := range s.imported.Alone.Attrs {
+		switch a.Key {
+		case "drop_frames":
+			s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileDrop, s.texts.Number(a.Value))
+		case "keep_frames":
+			s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileKeep, s.texts.Number(a.Value))
+		case "doc_url":
+			s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileDoc, s.texts.Number(a.Value))
+		case "comment":
+			for line := range strings.SplitSeq(a.Value, "\n") {
+				s.buf = protobuf.AppendNumber(s.buf, profileproto.ProfileComment, s.texts.Number(line))
+			}
+		}
 	}
-	dst = binary.AppendUvarint(dst, uint64(field)<<3|profileproto.WireVarint)
-	return binary.AppendUvarint(dst, n)
 }
 
-func appendBool(dst []byte, field int, b bool) []byte {
-	if !b {
-		return dst
+// span is the profile's beginning and duration.
+func (s *Sink) span() (start stream.Time, duration int64) {
+	first, last := s.totals.Span()
+	if d := int64(last - first); d >= 0 {
+		return first, d
 	}
-	return appendNumber(dst, field, 1)
-}
-
-// appendBytes appends a field that is a string, a message, or packed numbers.
-// An empty one is appended, too: it may be one of several.
-func appendBytes[T string | []byte](dst []byte, field int, value T) []byte {
-	dst = binary.AppendUvarint(dst, uint64(field)<<3|profileproto.WireBytes)
-	dst = binary.AppendUvarint(dst, uint64(len(value)))
-	return append(dst, value...)
-}
-
-// texts is the string table.
-type texts struct {
-	numbers map[string]uint64
-	list    []string
-}
-
-// number returns the index of a string, made valid UTF-8 for strict readers. The empty string is 0.
-func (t *texts) number(s string) uint64 {
-	if t.numbers == nil {
-		t.numbers, t.list = map[string]uint64{"": 0}, []string{""}
-	}
-	if n, ok := t.numbers[s]; ok {
-		return n
-	}
-	n := uint64(len(t.list))
-	t.numbers[s] = n
-	t.list = append(t.list, strings.ToValidUTF8(s, "\ufffd"))
-	return n
+	return first, math.MaxInt64 // clocks were very wrong
 }

@@ -26,7 +26,7 @@
 //     without an address.
 //
 //   - Mappings have build ids. Those of profiles and of perf.data go out as they came,
-//     the addresses of others are made up (modules.go).
+//     the addresses of others are made up, see convert/internal/locations.
 //
 //   - A profile that is converted alone keeps what it says of itself: time, period, types of
 //     values and their order, comments, samples that are zero, and no labels but its own. Names
@@ -56,9 +56,11 @@ import (
 	"strings"
 	"time"
 
+	"gprof/convert/internal/locations"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/totals"
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 	"gprof/stream"
 )
 
@@ -72,15 +74,15 @@ type Sink struct {
 	tables   *stream.Tables
 	known    []stream.Line // the ledger of the source
 	totals   *totals.Totals
-	imported importedProfile
+	imported totals.Came
 
 	options   Options
 	sums      sums
-	texts     texts
-	functions functions
-	modules   modules
-	locations locations
-	types     types
+	texts     locations.Texts
+	functions locations.Functions
+	modules   locations.Modules
+	locations locations.Table
+	types     totals.Types
 
 	body, values, labels, line []byte // scratch
 	frames                     []stream.Frame
@@ -105,21 +107,20 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	}
 	s.tables = t
 	s.known = t.Ledger.Lines() // other sinks may add to it
-	s.imported = profileOf(t)
-	s.types.build(t)
-	s.types.arrange(&s.imported)
+	s.imported = totals.CameWith(t)
+	s.types.Build(t, &s.imported)
 	done := s.track
 	if s.options.Sum {
-		s.sums = newSums(t, len(s.types.list))
+		s.sums = newSums(t, len(s.types.List))
 		done = s.addTrack
 	}
 	s.totals = totals.New(t, done)
 	s.totals.Every, s.totals.ByWho, s.totals.OwnClocks = s.options.Every, true, s.options.Sum
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
-	s.modules.build(t, s.options.Sum)
-	s.locations.build(t)
-	for _, typ := range s.types.list {
-		s.valueType(profileproto.ProfileSampleType, typ.name, typ.unit)
+	s.modules.Build(t, s.options.Sum)
+	s.locations.Build(t)
+	for _, typ := range s.types.List {
+		s.valueType(profileproto.ProfileSampleType, typ)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (s *Sink) Close() error {
 
 // message adds a field of the profile.
 func (s *Sink) message(field int, body []byte) {
-	s.buf = appendBytes(s.buf, field, body)
+	s.buf = protobuf.AppendBytes(s.buf, field, body)
 	s.body = body[:0]
 	s.flush(flushSize) // the pipe keeps its error
 }
@@ -163,9 +164,9 @@ func (s *Sink) flush(size int) error {
 	return err
 }
 
-func (s *Sink) valueType(field int, typ, unit string) {
-	body := appendNumber(s.body[:0], profileproto.ValueType, s.texts.number(typ))
-	s.message(field, appendNumber(body, profileproto.ValueUnit, s.texts.number(unit)))
+func (s *Sink) valueType(field int, typ stream.ValueType) {
+	body := protobuf.AppendNumber(s.body[:0], profileproto.ValueType, s.texts.Number(typ.Name))
+	s.message(field, protobuf.AppendNumber(body, profileproto.ValueUnit, s.texts.Number(typ.Unit)))
 }
 
 // The keys of labels of our own.
@@ -181,26 +182,26 @@ const (
 func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []totals.Total) {
 	s.label(process, track)
 	for i := range all {
-		if i%together == 0 {
-			s.locations.approach(all[i:min(i+together, len(all))])
+		if i%locations.Together == 0 {
+			s.locations.Approach(all[i:min(i+locations.Together, len(all))])
 		}
-		if total := &all[i]; !total.Zero() || s.imported.alone != nil {
-			s.sample(total.Stack, total.Owner, s.types.valuesOf(total, s.totals.Measure))
+		if total := &all[i]; !total.Zero() || s.imported.Alone != nil {
+			s.sample(total.Stack, total.Owner, s.types.ValuesOf(total, s.totals.Measure))
 		}
 	}
 }
 
 func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
-	ids := s.locations.encode(stack)
+	ids := s.locations.Encode(stack)
 	s.values = s.values[:0]
 	for _, v := range values {
 		s.values = binary.AppendUvarint(s.values, uint64(v))
 	}
 	body := s.body[:0]
 	if len(ids) > 0 {
-		body = appendBytes(body, profileproto.SampleLocations, ids)
+		body = protobuf.AppendBytes(body, profileproto.SampleLocations, ids)
 	}
-	body = appendBytes(body, profileproto.SampleValues, s.values)
+	body = protobuf.AppendBytes(body, profileproto.SampleValues, s.values)
 	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), who))
 }
 
@@ -208,7 +209,7 @@ func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
 func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	p := s.tables.Process(process)
 	s.labels = s.labels[:0]
-	if s.imported.alone == nil { // else its labels are those that came
+	if s.imported.Alone == nil { // else its labels are those that came
 		s.appendLabel(labelProcess, p.Title())
 		s.appendLabel(labelInstance, p.InstanceName())
 		s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
@@ -221,9 +222,9 @@ func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 // appendWho appends the labels of a sample's goroutine and its work.
 func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 	if who.Goroutine != 0 {
-		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(labelGoroutine))
-		s.line = appendNumber(s.line, profileproto.LabelNumber, uint64(who.Goroutine))
-		body = appendBytes(body, profileproto.SampleLabel, s.line)
+		s.line = protobuf.AppendNumber(s.line[:0], profileproto.LabelKey, s.texts.Number(labelGoroutine))
+		s.line = protobuf.AppendNumber(s.line, profileproto.LabelNumber, uint64(who.Goroutine))
+		body = protobuf.AppendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	if who.Labels == 0 {
 		return body
@@ -238,7 +239,7 @@ func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 			}
 		}
 		s.line = s.textLabel(s.line[:0], key, value)
-		body = appendBytes(body, profileproto.SampleLabel, s.line)
+		body = protobuf.AppendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	return body
 }
@@ -252,17 +253,17 @@ func (s *Sink) appendNumbers(body []byte, key, values string) (with []byte, ok b
 		if err != nil {
 			return body, false
 		}
-		s.line = appendNumber(s.line[:0], profileproto.LabelKey, s.texts.number(key))
-		s.line = appendNumber(s.line, profileproto.LabelNumber, uint64(n))
-		s.line = appendNumber(s.line, profileproto.LabelUnit, s.texts.number(unit))
-		body = appendBytes(body, profileproto.SampleLabel, s.line)
+		s.line = protobuf.AppendNumber(s.line[:0], profileproto.LabelKey, s.texts.Number(key))
+		s.line = protobuf.AppendNumber(s.line, profileproto.LabelNumber, uint64(n))
+		s.line = protobuf.AppendNumber(s.line, profileproto.LabelUnit, s.texts.Number(unit))
+		body = protobuf.AppendBytes(body, profileproto.SampleLabel, s.line)
 	}
 	return body, true
 }
 
 // programKey is the key of a label of the program.
 func (s *Sink) programKey(key string) string {
-	if s.imported.alone != nil && (key != labelTime || s.options.Every == 0) {
+	if s.imported.Alone != nil && (key != labelTime || s.options.Every == 0) {
 		return key
 	}
 	switch key {
@@ -287,11 +288,11 @@ func (s *Sink) appendLabel(key, value string) {
 		return
 	}
 	s.line = s.textLabel(s.line[:0], key, value)
-	s.labels = appendBytes(s.labels, profileproto.SampleLabel, s.line)
+	s.labels = protobuf.AppendBytes(s.labels, profileproto.SampleLabel, s.line)
 }
 
 // textLabel appends the fields of a text label.
 func (s *Sink) textLabel(dst []byte, key, value string) []byte {
-	dst = appendNumber(dst, profileproto.LabelKey, s.texts.number(key))
-	return appendNumber(dst, profileproto.LabelText, s.texts.number(value))
+	dst = protobuf.AppendNumber(dst, profileproto.LabelKey, s.texts.Number(key))
+	return protobuf.AppendNumber(dst, profileproto.LabelText, s.texts.Number(value))
 }

@@ -2,9 +2,13 @@ package pprof
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gprof/convert/internal/totals"
+	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 
@@ -62,11 +66,11 @@ func (s *sums) add(key sumKey) (at int32) {
 func (s *Sink) addTrack(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
 	for i := range of {
 		total := &of[i]
-		if total.Zero() && s.imported.alone == nil {
+		if total.Zero() && s.imported.Alone == nil {
 			continue
 		}
 		values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
-		for i, v := range s.types.valuesOf(total, s.totals.Measure) {
+		for i, v := range s.types.ValuesOf(total, s.totals.Measure) {
 			values[i] = totals.Sum(values[i], v)
 		}
 		if len(s.sums.others) == maxOtherSums {
@@ -85,7 +89,7 @@ func (s *Sink) writeSums() {
 	for i := range order {
 		order[i] = i
 	}
-	if s.imported.alone == nil { // else its samples stay in their order
+	if s.imported.Alone == nil { // else its samples stay in their order
 		slices.SortFunc(order, func(i, j int) int {
 			a, b := s.sums.keys[i], s.sums.keys[j]
 			return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.labels, b.labels))
@@ -102,4 +106,20 @@ func (s *Sink) writeSums() {
 func (s *Sink) writeSum(i int) {
 	key := s.sums.keys[i]
 	s.sample(key.stack, stream.Owner{Labels: key.labels}, s.sums.values[i*s.sums.width:][:s.sums.width])
+}
+
+// sumComment says which addresses are made up, for a reader that sums up sums; telling: it says
+// more than a reader would think without it.
+func (s *Sink) sumComment() (text string, telling bool) {
+	program, madeUp := 0, []string{}
+	for i := range s.modules.List {
+		at := &s.modules.List[i]
+		if program == 0 && at.Module == s.modules.Program && (at.Used() || at.Came) {
+			program = i + 1
+		}
+		if at.Used() && !at.Came {
+			madeUp = append(madeUp, strconv.Itoa(i+1))
+		}
+	}
+	return fmt.Sprintf(profileproto.CommentSum, program, strings.Join(madeUp, " ")), program > 1 || len(madeUp) > 0
 }

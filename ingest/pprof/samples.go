@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 	"gprof/stream"
 )
 
@@ -229,21 +230,21 @@ func (r *sampleReader) parse(body []byte) (ok bool) {
 	r.locations, r.numbers = r.locations[:0], r.numbers[:0]
 	r.labels.begin()
 	ok = true
-	m := message{rest: body}
-	for v, more := m.read(); more; v, more = m.read() {
-		switch v.number {
+	m := protobuf.Message{Rest: body}
+	for v, more := m.Read(); more; v, more = m.Read() {
+		switch v.Number {
 		case profileproto.SampleLocations:
-			r.locations, _ = v.numbers(r.locations, maxStack+1)
+			r.locations, _ = v.Numbers(r.locations, maxStack+1)
 		case profileproto.SampleValues:
 			var whole bool
-			r.numbers, whole = v.numbers(r.numbers, len(r.plan.measures))
+			r.numbers, whole = v.Numbers(r.numbers, len(r.plan.measures))
 			ok = ok && whole
 		case profileproto.SampleLabel:
-			r.labels.add(v.bytes)
+			r.labels.add(v.Bytes)
 		}
 	}
 	r.scale()
-	return ok && !m.bad && len(r.sample.values) == len(r.plan.measures)
+	return ok && !m.Bad && len(r.sample.values) == len(r.plan.measures)
 }
 
 // scale converts the values to our units.
@@ -362,8 +363,8 @@ func joinedValue(list []stream.Attr) string {
 
 // label parses one label.
 func (l *labels) label(body []byte, w *owner) {
-	var n numbers
-	n.read(body)
+	var n protobuf.Numbers
+	n.Read(body)
 	key, text, unit := n[profileproto.LabelKey], n[profileproto.LabelText], n[profileproto.LabelUnit]
 	number := int64(n[profileproto.LabelNumber])
 	attr := stream.Attr{Key: l.text(key), Value: l.text(text)}

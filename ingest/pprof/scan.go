@@ -10,6 +10,7 @@ import (
 
 	"gprof/ingest/internal/damage"
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 	"gprof/stream"
 )
 
@@ -77,7 +78,7 @@ type scanner struct {
 
 	types    [][2]uint64 // as numbers of strings
 	period   [2]uint64
-	mapped   []numbers
+	mapped   []protobuf.Numbers
 	comments []uint64
 	// the rest by field
 	chosen, drop, keep, doc uint64
@@ -86,7 +87,7 @@ type scanner struct {
 // scan reads all fields, up to the end or an error.
 func (s *scanner) scan() (err error) {
 	for err == nil {
-		var v *field
+		var v *protobuf.Field
 		if v, err = s.fields.read(); err == nil {
 			err = s.field(v)
 		}
@@ -99,33 +100,33 @@ func (s *scanner) scan() (err error) {
 	return err
 }
 
-func (s *scanner) field(v *field) error {
-	if !v.known() {
+func (s *scanner) field(v *protobuf.Field) error {
+	if !known(v) {
 		return nil // of a later version
 	}
-	s.h.counts[v.number]++
-	if s.all || v.number == profileproto.ProfileString {
+	s.h.counts[v.Number]++
+	if s.all || v.Number == profileproto.ProfileString {
 		if err := s.tables.read(v, s.fields.offset()); err != nil {
 			return err
 		}
 	}
-	switch v.number {
+	switch v.Number {
 	case profileproto.ProfileSample:
 		if end := s.fields.offset(); s.all {
-			s.samples = append(s.samples, extent{uint32(end) - uint32(len(v.bytes)), uint32(end)})
+			s.samples = append(s.samples, extent{uint32(end) - uint32(len(v.Bytes)), uint32(end)})
 		}
 	case profileproto.ProfileSampleType:
 		if len(s.types) == maxTypes {
 			return &damage.Error{Off: s.fields.offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
 		}
-		s.types = append(s.types, pair(v.bytes))
+		s.types = append(s.types, pair(v.Bytes))
 	case profileproto.ProfilePeriodType:
-		s.period = pair(v.bytes)
+		s.period = pair(v.Bytes)
 	case profileproto.ProfileMapping:
-		s.mapping(v.bytes)
+		s.mapping(v.Bytes)
 	case profileproto.ProfileComment:
 		var ok bool
-		if s.comments, ok = v.numbers(s.comments, maxComments); !ok {
+		if s.comments, ok = v.Numbers(s.comments, maxComments); !ok {
 			s.h.untold++
 		}
 	default:
@@ -134,29 +135,29 @@ func (s *scanner) field(v *field) error {
 	return nil
 }
 
-func (s *scanner) number(v *field) {
-	switch v.number {
+func (s *scanner) number(v *protobuf.Field) {
+	switch v.Number {
 	case profileproto.ProfileTime:
-		s.h.time = int64(v.value)
+		s.h.time = int64(v.Value)
 	case profileproto.ProfileDuration:
-		s.h.duration = int64(v.value)
+		s.h.duration = int64(v.Value)
 	case profileproto.ProfilePeriod:
-		s.h.period = int64(v.value)
+		s.h.period = int64(v.Value)
 	case profileproto.ProfileDefaultType:
-		s.chosen = v.value
+		s.chosen = v.Value
 	case profileproto.ProfileDrop:
-		s.drop = v.value
+		s.drop = v.Value
 	case profileproto.ProfileKeep:
-		s.keep = v.value
+		s.keep = v.Value
 	case profileproto.ProfileDoc:
-		s.doc = v.value
+		s.doc = v.Value
 	}
 }
 
 // pair parses the type of a value.
 func pair(body []byte) [2]uint64 {
-	var n numbers
-	n.read(body)
+	var n protobuf.Numbers
+	n.Read(body)
 	return [2]uint64{n[profileproto.ValueType], n[profileproto.ValueUnit]}
 }
 
@@ -164,8 +165,8 @@ func (s *scanner) mapping(body []byte) {
 	if len(s.mapped) == maxMapped {
 		return
 	}
-	var n numbers
-	n.read(body)
+	var n protobuf.Numbers
+	n.Read(body)
 	s.mapped = append(s.mapped, n)
 }
 
@@ -182,7 +183,7 @@ func (s *scanner) resolveMappings() {
 		s.h.mappings = append(s.h.mappings, m)
 	}
 	if len(s.h.mappings) > 0 {
-		program := slices.IndexFunc(s.mapped, func(n numbers) bool { return s.h.sum.isSum && n[profileproto.MappingID] == s.h.sum.program })
+		program := slices.IndexFunc(s.mapped, func(n protobuf.Numbers) bool { return s.h.sum.isSum && n[profileproto.MappingID] == s.h.sum.program })
 		s.h.program = s.h.mappings[max(0, program)].file
 	}
 }

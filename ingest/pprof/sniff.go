@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 )
 
 // Sniff reports whether head may begin a profile, which has no magic number: it must consist of
@@ -14,24 +15,24 @@ import (
 func Sniff(head []byte) bool {
 	typed := false
 	for len(head) > 0 {
-		tag, value, n := parseHeader(head)
+		tag, value, n := protobuf.ParseHeader(head)
 		if n == 0 {
 			break // the head ends here
 		}
-		var v field
-		if v.set(tag, value); n < 0 || !v.known() || v.wire == profileproto.WireBytes && v.value > maxMessage {
+		var v protobuf.Field
+		if v.Set(tag, value); n < 0 || !known(&v) || v.Wire == protobuf.Bytes && v.Value > maxMessage {
 			return false
 		}
 		head = head[n:]
-		if v.wire != profileproto.WireBytes {
+		if v.Wire != protobuf.Bytes {
 			continue
 		}
-		if uint64(len(head)) < v.value {
+		if uint64(len(head)) < v.Value {
 			break
 		}
-		body := head[:v.value]
-		head = head[v.value:]
-		if v.number == profileproto.ProfileSampleType || v.number == profileproto.ProfilePeriodType {
+		body := head[:v.Value]
+		head = head[v.Value:]
+		if v.Number == profileproto.ProfileSampleType || v.Number == profileproto.ProfilePeriodType {
 			if typed = plausibleType(body); !typed {
 				return false
 			}
@@ -42,15 +43,15 @@ func Sniff(head []byte) bool {
 
 // plausibleType reports whether a message may be the type of a value: two string numbers.
 func plausibleType(body []byte) bool {
-	m := message{rest: body}
+	m := protobuf.Message{Rest: body}
 	n := 0
-	for v, ok := m.read(); ok; v, ok = m.read() {
-		if v.number != profileproto.ValueType && v.number != profileproto.ValueUnit || v.wire != profileproto.WireVarint || v.value > maxMessage {
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		if v.Number != profileproto.ValueType && v.Number != profileproto.ValueUnit || v.Wire != protobuf.Varint || v.Value > maxMessage {
 			return false
 		}
 		n++
 	}
-	return !m.bad && n > 0 && n <= 2
+	return !m.Bad && n > 0 && n <= 2
 }
 
 // legacy are the beginnings of the text formats that preceded profile.proto.

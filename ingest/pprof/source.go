@@ -313,8 +313,8 @@ func (s *fileSupply) next() (*sample, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.number == profileproto.ProfileSample && v.known() {
-			s.samples.read(v.bytes)
+		if v.Number == profileproto.ProfileSample && known(v) {
+			s.samples.read(v.Bytes)
 			return &s.samples.sample, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gprof/ingest/internal/damage"
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 )
 
 // tables are what a file's samples refer to, by numbers of the file.
@@ -110,18 +111,18 @@ func (n *idTable[T]) find(number uint64) int {
 
 // read takes a field of the file, which ends at an offset, if it is one of a table. The error is a
 // [damage.ErrTooBig].
-func (t *tables) read(v *field, end int64) (err error) {
+func (t *tables) read(v *protobuf.Field, end int64) (err error) {
 	ok := true
 	switch {
-	case !v.known():
-	case v.number == profileproto.ProfileString:
-		err = t.texts.add(v.bytes, end)
-	case v.number == profileproto.ProfileMapping:
-		ok = t.mapping(v.bytes)
-	case v.number == profileproto.ProfileFunction:
-		ok = t.function(v.bytes)
-	case v.number == profileproto.ProfileLocation:
-		ok = t.location(v.bytes)
+	case !known(v):
+	case v.Number == profileproto.ProfileString:
+		err = t.texts.add(v.Bytes, end)
+	case v.Number == profileproto.ProfileMapping:
+		ok = t.mapping(v.Bytes)
+	case v.Number == profileproto.ProfileFunction:
+		ok = t.function(v.Bytes)
+	case v.Number == profileproto.ProfileLocation:
+		ok = t.location(v.Bytes)
 	}
 	if !ok {
 		t.malformed++
@@ -130,8 +131,8 @@ func (t *tables) read(v *field, end int64) (err error) {
 }
 
 func (t *tables) mapping(body []byte) (ok bool) {
-	var n numbers
-	ok = n.read(body)
+	var n protobuf.Numbers
+	ok = n.Read(body)
 	return t.mappings.add(n[profileproto.MappingID], mapping{
 		start: n[profileproto.MappingStart], limit: n[profileproto.MappingLimit], offset: n[profileproto.MappingOffset],
 		file: n[profileproto.MappingFile], build: n[profileproto.MappingBuild],
@@ -139,8 +140,8 @@ func (t *tables) mapping(body []byte) (ok bool) {
 }
 
 func (t *tables) function(body []byte) (ok bool) {
-	var n numbers
-	ok = n.read(body)
+	var n protobuf.Numbers
+	ok = n.Read(body)
 	return t.functions.add(n[profileproto.FunctionID], function{
 		name: n[profileproto.FunctionName], system: n[profileproto.FunctionSystem], file: n[profileproto.FunctionFile],
 		start: lineOf(n[profileproto.FunctionStart]),
@@ -157,18 +158,18 @@ func lineOf(n uint64) int32 {
 
 func (t *tables) location(body []byte) (ok bool) {
 	from := int32(len(t.lines))
-	var n numbers
-	m := message{rest: body}
+	var n protobuf.Numbers
+	m := protobuf.Message{Rest: body}
 	ok = true
-	for v, more := m.read(); more; v, more = m.read() {
-		if v.number == profileproto.LocationLine {
-			ok = t.line(v.bytes, from) && ok
+	for v, more := m.Read(); more; v, more = m.Read() {
+		if v.Number == profileproto.LocationLine {
+			ok = t.line(v.Bytes, from) && ok
 		} else {
-			n.set(v)
+			n.Set(v)
 		}
 	}
 	row := location{mapping: n[profileproto.LocationMapping], address: n[profileproto.LocationAddress], from: from, to: int32(len(t.lines))}
-	return t.locations.add(n[profileproto.LocationID], row) && ok && !m.bad
+	return t.locations.add(n[profileproto.LocationID], row) && ok && !m.Bad
 }
 
 // line adds a line to the location whose first one is from.
@@ -176,8 +177,8 @@ func (t *tables) line(body []byte, from int32) (ok bool) {
 	if len(t.lines)-int(from) == maxInline || len(t.lines) == math.MaxInt32 {
 		return false
 	}
-	var n numbers
-	ok = n.read(body)
+	var n protobuf.Numbers
+	ok = n.Read(body)
 	t.lines = append(t.lines, line{n[profileproto.LineFunction], lineOf(n[profileproto.LineNumber])})
 	return ok
 }

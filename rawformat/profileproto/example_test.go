@@ -10,6 +10,7 @@ import (
 	"runtime/pprof"
 
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 )
 
 // The fields of a message are numbered. This counts the types of values in a heap
@@ -32,7 +33,7 @@ func Example() {
 		tag, n := binary.Uvarint(b)
 		value, m := binary.Uvarint(b[n:])
 		b = b[n+m:]
-		if tag&7 == profileproto.WireBytes {
+		if tag&7 == protobuf.Bytes {
 			b = b[value:]
 		}
 		if tag>>3 == profileproto.ProfileSampleType {

@@ -80,11 +80,3 @@ const (
 	FunctionFile   = 4
 	FunctionStart  = 5
 )
-
-// Wire types: how the value of a field is laid out.
-const (
-	WireVarint  = 0
-	WireFixed64 = 1
-	WireBytes   = 2
-	WireFixed32 = 5
-)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"gprof/rawformat"
-	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 )
 
 // message reads the fields of a protobuf message one by one.
@@ -25,13 +25,13 @@ func (m *message) next() bool {
 	key := m.varint()
 	m.field = key >> 3
 	switch key & 7 {
-	case profileproto.WireVarint:
+	case protobuf.Varint:
 		m.number = m.varint()
-	case profileproto.WireFixed64:
+	case protobuf.Fixed64:
 		m.take(8)
-	case profileproto.WireBytes:
+	case protobuf.Bytes:
 		m.bytes = m.take(m.varint())
-	case profileproto.WireFixed32:
+	case protobuf.Fixed32:
 		m.take(4)
 	default:
 		m.fail("wire type", key&7)

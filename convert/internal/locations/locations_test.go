@@ -1,4 +1,4 @@
-package pprof
+package locations
 
 import (
 	"bytes"
@@ -21,15 +21,15 @@ func TestEncode(t *testing.T) {
 	for i := range depth {
 		stack = tables.Stacks.Intern(stack, frames[i%len(frames)])
 	}
-	var l locations
-	l.build(&tables)
-	trunk := bytes.Clone(l.encode(stack))
+	var l Table
+	l.Build(&tables)
+	trunk := bytes.Clone(l.Encode(stack))
 	for i := range leaves {
 		leaf := tables.Stacks.Intern(stack, frames[i])
 		l.at = append(l.at, 0)
 		want := append(binary.AppendUvarint(nil, uint64(l.single(frames[i]))), trunk...)
 		for range 2 {
-			if got := l.encode(leaf); !bytes.Equal(got, want) {
+			if got := l.Encode(leaf); !bytes.Equal(got, want) {
 				t.Fatalf("leaf %d: %d bytes, want %d that begin with % x", i, len(got), len(want), want[:4])
 			}
 		}
@@ -37,7 +37,7 @@ func TestEncode(t *testing.T) {
 	if len(trunk) < depth || len(l.encoded) > maxEncoded+len(trunk)+8 || len(l.encoded) > (leaves-1)*len(trunk) {
 		t.Errorf("%d bytes are held, of stacks of %d", len(l.encoded), len(trunk))
 	}
-	if got := l.encode(0); len(got) > 0 {
+	if got := l.Encode(0); len(got) > 0 {
 		t.Errorf("no stack is % x", got)
 	}
 }

@@ -1,18 +1,15 @@
-package pprof
+package locations
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
 
-// modules are the mappings of the output. Those that came with a profile go out as
+// Modules are the mappings of the output. Those that came with a profile go out as
 // they were. Otherwise there are offsets in files and no addresses: a module gets a
 // range of addresses that no other has, and its file lies there from its beginning.
 // So tools that open the file find the code of an address.
@@ -21,20 +18,20 @@ import (
 // all names in it, by worse ones that know nothing of inlining. A mapping therefore
 // says that it has functions if any code in it has a name. Code without a name that
 // lies in the same module is in a second mapping, for pprof to name.
-type modules struct {
+type Modules struct {
 	tables  *stream.Tables
 	sum     bool
-	program stream.ModuleID // the first one
-	list    []mapping
-	of      [][]int // mappings by ModuleID, as indexes in list, imported ones first
+	Program stream.ModuleID // the first one
+	List    []Mapping       // by number-1
+	of      [][]int         // mappings by ModuleID, as indexes in List, imported ones first
 }
 
-// mapping is one of the output.
-type mapping struct {
-	module               stream.ModuleID
-	start, limit, offset uint64
-	path                 string
-	came                 bool                // with a profile,
+// Mapping is one of the output.
+type Mapping struct {
+	Module               stream.ModuleID
+	Start, Limit, Offset uint64
+	Path                 string
+	Came                 bool                // with a profile,
 	names                stream.MappingNames // which said so of it
 	nameless             bool                // it is for code without a name
 	found                mappingUse
@@ -44,9 +41,9 @@ type mapping struct {
 type mappingUse struct{ used, nameless, fileless, lineless, inlined bool }
 
 const (
-	// firstAddress is where non-PIE Linux programs mostly are, so the first module's addresses are
+	// FirstAddress is where non-PIE Linux programs mostly are, so the first module's addresses are
 	// mostly its real ones.
-	firstAddress = 0x400000
+	FirstAddress = 0x400000
 	lastAddress  = 1 << 62
 	// spacing separates modules: neighbours might be taken for one.
 	spacing  = 1 << 20
@@ -57,8 +54,9 @@ const (
 	maxParts = 64
 )
 
-func (m *modules) build(t *stream.Tables, sum bool) {
-	*m = modules{tables: t, sum: sum, of: make([][]int, t.Modules.Len()+1)}
+// Build lays out the mappings of t. In a sum, whose inputs have no order, their order says nothing.
+func (m *Modules) Build(t *stream.Tables, sum bool) {
+	*m = Modules{tables: t, sum: sum, of: make([][]int, t.Modules.Len()+1)}
 	paths := make([]string, len(m.of))
 	came := make([][]stream.Mapping, len(m.of))
 	for _, known := range t.Mappings() {
@@ -71,12 +69,12 @@ func (m *modules) build(t *stream.Tables, sum bool) {
 	}
 	order := m.inOrder()
 	if len(order) > 0 {
-		m.program = order[0]
+		m.Program = order[0]
 	}
 	for _, id := range byAddress(order, came) {
 		for _, c := range came[id] {
 			if len(m.of[id]) < maxParts && !m.overlaps(c.Start, c.Limit) {
-				m.add(mapping{module: id, start: c.Start, limit: c.Limit, offset: c.Offset, path: c.Path, came: true, names: c.Names})
+				m.add(Mapping{Module: id, Start: c.Start, Limit: c.Limit, Offset: c.Offset, Path: c.Path, Came: true, names: c.Names})
 			}
 		}
 	}
@@ -95,34 +93,34 @@ func byAddress(order []stream.ModuleID, came [][]stream.Mapping) []stream.Module
 	return sorted
 }
 
-func (m *modules) add(new mapping) {
-	m.of[new.module] = append(m.of[new.module], len(m.list))
-	m.list = append(m.list, new)
+func (m *Modules) add(new Mapping) {
+	m.of[new.Module] = append(m.of[new.Module], len(m.List))
+	m.List = append(m.List, new)
 }
 
 // overlaps reports whether a mapping overlaps a range.
-func (m *modules) overlaps(start, limit uint64) bool {
-	return slices.ContainsFunc(m.list, func(at mapping) bool { return start < at.limit && at.start < limit })
+func (m *Modules) overlaps(start, limit uint64) bool {
+	return slices.ContainsFunc(m.List, func(at Mapping) bool { return start < at.Limit && at.Start < limit })
 }
 
 // layOut gives addresses to what has none.
-func (m *modules) layOut(order []stream.ModuleID, paths []string) {
+func (m *Modules) layOut(order []stream.ModuleID, paths []string) {
 	named, nameless := m.sizes()
-	came, next := len(m.list), uint64(firstAddress)
+	came, next := len(m.List), uint64(FirstAddress)
 	lay := func(id stream.ModuleID, size uint64, second bool) {
 		if size == 0 {
 			return
 		}
 		size = (size + pageSize - 1) / pageSize * pageSize
 		for i := 0; i < came; i++ { // the others lie before
-			if at := &m.list[i]; next < at.limit && at.start < next+size {
-				next, i = (at.limit+2*spacing-1)/spacing*spacing, -1
+			if at := &m.List[i]; next < at.Limit && at.Start < next+size {
+				next, i = (at.Limit+2*spacing-1)/spacing*spacing, -1
 			}
 		}
 		if next+size > lastAddress {
 			return
 		}
-		m.add(mapping{module: id, start: next, limit: next + size, path: paths[id], nameless: second})
+		m.add(Mapping{Module: id, Start: next, Limit: next + size, Path: paths[id], nameless: second})
 		next = (next + size + 2*spacing - 1) / spacing * spacing
 	}
 	for _, id := range order {
@@ -139,7 +137,7 @@ func (m *modules) layOut(order []stream.ModuleID, paths []string) {
 
 // sizes returns, by module, the extent of named and of nameless code outside mappings. A module
 // without code has a byte.
-func (m *modules) sizes() (named, nameless []uint64) {
+func (m *Modules) sizes() (named, nameless []uint64) {
 	named, nameless = make([]uint64, len(m.of)), make([]uint64, len(m.of))
 	for id := stream.FrameID(1); int(id) <= m.tables.Frames.Len(); id++ {
 		f := m.tables.Frames.At(id)
@@ -156,10 +154,10 @@ func (m *modules) sizes() (named, nameless []uint64) {
 }
 
 // find returns the mapping of an offset in a module, below 0 for none.
-func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int {
+func (m *Modules) find(module stream.ModuleID, offset uint64, hasName bool) int {
 	for i := len(m.of[module]) - 1; i >= 0; i-- {
-		at := &m.list[m.of[module][i]]
-		if (!at.nameless || !hasName) && offset-at.offset < at.limit-at.start {
+		at := &m.List[m.of[module][i]]
+		if (!at.nameless || !hasName) && offset-at.Offset < at.Limit-at.Start {
 			return m.of[module][i]
 		}
 	}
@@ -168,7 +166,7 @@ func (m *modules) find(module stream.ModuleID, offset uint64, hasName bool) int 
 
 // inOrder sorts the modules, a program first: tools take the first mapping for the program. It is
 // that of the first process; in a sum, whose inputs have no order, the first of all.
-func (m *modules) inOrder() []stream.ModuleID {
+func (m *Modules) inOrder() []stream.ModuleID {
 	t := m.tables
 	var order []stream.ModuleID
 	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
@@ -197,15 +195,15 @@ func isProgram(m stream.Module, exe string) bool {
 	return exe != "" && (m.Path == exe || m.Name == base)
 }
 
-// place returns mapping number and address of a location of frames, innermost first. The number is
+// Place returns mapping number and address of a location of frames, innermost first. The number is
 // 0 for none.
-func (m *modules) place(frames []stream.Frame) (number int, address uint64) {
+func (m *Modules) Place(frames []stream.Frame) (number int, address uint64) {
 	f := frames[0]
 	if f.Label {
 		return 0, 0
 	}
 	if i := m.find(f.Module, f.Offset, hasName(frames)); i >= 0 {
-		return i + 1, m.list[i].start + f.Offset - m.list[i].offset
+		return i + 1, m.List[i].Start + f.Offset - m.List[i].Offset
 	}
 	return 0, f.Offset
 }
@@ -214,12 +212,12 @@ func hasName(frames []stream.Frame) bool {
 	return slices.ContainsFunc(frames, func(f stream.Frame) bool { return f.Function != 0 })
 }
 
-// note notes what a mapping's location has.
-func (m *modules) note(number int, frames []stream.Frame) {
+// Note notes what a mapping's location has.
+func (m *Modules) Note(number int, frames []stream.Frame) {
 	if number == 0 {
 		return
 	}
-	to := &m.list[number-1].found
+	to := &m.List[number-1].found
 	to.used = true
 	to.inlined = to.inlined || len(frames) > 1
 	to.nameless = to.nameless || !hasName(frames)
@@ -229,8 +227,8 @@ func (m *modules) note(number int, frames []stream.Frame) {
 	}
 }
 
-// has returns which names the mapping's locations have. A profile's own statement stays.
-func (m *mapping) has() (names stream.MappingNames) {
+// Has returns which names the mapping's locations have. A profile's own statement stays.
+func (m *Mapping) Has() (names stream.MappingNames) {
 	if m.found.nameless || !m.found.used || m.names&stream.NamesFunctions != 0 {
 		return m.names
 	}
@@ -247,18 +245,5 @@ func (m *mapping) has() (names stream.MappingNames) {
 	return names
 }
 
-// comment says which addresses are made up, for a reader that sums up sums; telling: it says
-// more than a reader would think without it.
-func (m *modules) comment() (text string, telling bool) {
-	program, madeUp := 0, []string{}
-	for i := range m.list {
-		at := &m.list[i]
-		if program == 0 && at.module == m.program && (at.found.used || at.came) {
-			program = i + 1
-		}
-		if at.found.used && !at.came {
-			madeUp = append(madeUp, strconv.Itoa(i+1))
-		}
-	}
-	return fmt.Sprintf(profileproto.CommentSum, program, strings.Join(madeUp, " ")), program > 1 || len(madeUp) > 0
-}
+// Used reports whether the mapping has locations.
+func (m *Mapping) Used() bool { return m.found.used }

@@ -1,0 +1,179 @@
+// Package locations numbers the code that stacks refer to as pprof's profiles have it, and those of
+// OpenTelemetry, which come from them: locations with the functions inlined there, functions, and
+// the mappings that addresses lie in.
+package locations
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"gprof/convert/internal/totals"
+	"gprof/stream"
+)
+
+// Table numbers the locations that stacks need, from 1. One is a frame together with those
+// inlined into it: a run of frames at one address, which are the lines of a location.
+type Table struct {
+	tables  *stream.Tables
+	inlined []bool           // by FrameID
+	alone   []uint32         // number of the location of a single frame, by FrameID
+	runs    stream.Tables    // Stacks are runs, from the innermost function outward
+	ofRun   []uint32         // by id in runs: number of the location
+	list    []location       // by number-1
+	run     []stream.FrameID // scratch
+
+	// encoded is recently encoded stacks, each followed by 0. Samples share most of their path to
+	// the root, and copying it is faster than walking it.
+	encoded []byte
+	at      []uint32 // by StackID: 1 + offset in encoded, 0 none
+}
+
+// maxEncoded bounds the bytes of encoded stacks.
+const maxEncoded = 16 << 20
+
+// location is a single frame, or a run.
+type location struct {
+	frame stream.FrameID
+	run   stream.StackID // in runs
+}
+
+// Build makes the table ready for stacks of t.
+func (l *Table) Build(t *stream.Tables) {
+	n := t.Frames.Len() + 1
+	*l = Table{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1),
+		at: make([]uint32, t.Stacks.Len()+1)}
+	for id := 1; id < n; id++ {
+		f := t.Frames.At(stream.FrameID(id))
+		l.inlined[id] = f.Depth > 0 && !f.Label
+	}
+}
+
+// Encode returns the location numbers of a stack, leaf first, valid until the next call.
+func (l *Table) Encode(id stream.StackID) []byte {
+	if known := l.at[id]; known != 0 {
+		return encodedAt(l.encoded, known-1)
+	}
+	if len(l.encoded) >= maxEncoded {
+		clear(l.at)
+		l.encoded = l.encoded[:0]
+	}
+	from := len(l.encoded)
+	for id != 0 {
+		if known := l.at[id]; known != 0 {
+			l.encoded = append(l.encoded, encodedAt(l.encoded, known-1)...)
+			break
+		}
+		l.at[id] = uint32(len(l.encoded)) + 1
+		l.encoded, id = l.appendNext(l.encoded, id)
+	}
+	l.encoded = append(l.encoded, 0)
+	return encodedAt(l.encoded, uint32(from))
+}
+
+const (
+	// Together is how many stacks are approached at once.
+	Together = 64
+	// ownCallers is how many callers a stack mostly shares with no other.
+	ownCallers = 8
+)
+
+// Approach walks up to Together stacks outward in lockstep, up to encoded ones, so that cache misses of their
+// callers overlap before they are encoded one by one: 7 to 18 % less time.
+func (l *Table) Approach(all []totals.Total) {
+	var ids [Together]stream.StackID
+	for i := range all {
+		ids[i] = all[i].Stack
+	}
+	for far, left := 0, true; left && far < ownCallers; far++ {
+		left = false
+		for i, id := range ids[:len(all)] {
+			if id != 0 && l.at[id] == 0 {
+				ids[i], _ = l.tables.Stacks.At(id)
+				left = true
+			}
+		}
+	}
+}
+
+// encodedAt is the rest of the stack at an offset. No number is 0, nor its last byte.
+func encodedAt(encoded []byte, from uint32) []byte {
+	rest := encoded[from:]
+	return rest[:bytes.IndexByte(rest, 0)]
+}
+
+// appendNext appends a stack's innermost location, and returns the rest of the stack.
+func (l *Table) appendNext(dst []byte, id stream.StackID) (out []byte, rest stream.StackID) {
+	rest, frame := l.tables.Stacks.At(id)
+	var number uint32
+	if l.inlined[frame] {
+		number, rest = l.takeRun(id)
+	} else {
+		number = l.single(frame)
+	}
+	return binary.AppendUvarint(dst, uint64(number)), rest
+}
+
+func (l *Table) single(frame stream.FrameID) uint32 {
+	if l.alone[frame] == 0 {
+		l.list = append(l.list, location{frame: frame})
+		l.alone[frame] = uint32(len(l.list))
+	}
+	return l.alone[frame]
+}
+
+// takeRun returns the location of an inlined function and its callers, and the rest of the stack.
+func (l *Table) takeRun(id stream.StackID) (number uint32, rest stream.StackID) {
+	run := stream.StackID(0)
+	for {
+		caller, frame := l.tables.Stacks.At(id)
+		run = l.runs.Stacks.Intern(run, frame)
+		if !l.inlinedInto(frame, caller) {
+			return l.numberOf(run), caller
+		}
+		id = caller
+	}
+}
+
+// inlinedInto reports whether the frame is inlined into its caller.
+func (l *Table) inlinedInto(frame stream.FrameID, caller stream.StackID) bool {
+	if caller == 0 || !l.inlined[frame] {
+		return false
+	}
+	_, id := l.tables.Stacks.At(caller)
+	inner, outer := l.tables.Frames.At(frame), l.tables.Frames.At(id)
+	return outer.Module == inner.Module && outer.Offset == inner.Offset && outer.Depth == inner.Depth-1 && !outer.Label
+}
+
+func (l *Table) numberOf(run stream.StackID) uint32 {
+	for len(l.ofRun) <= int(run) {
+		l.ofRun = append(l.ofRun, 0)
+	}
+	if l.ofRun[run] == 0 {
+		l.list = append(l.list, location{run: run})
+		l.ofRun[run] = uint32(len(l.list))
+	}
+	return l.ofRun[run]
+}
+
+// Len is the number of locations so far.
+func (l *Table) Len() int { return len(l.list) }
+
+// Frames returns the frames of the location with a number, innermost first, valid until the next call.
+func (l *Table) Frames(number int) []stream.FrameID {
+	at := l.list[number-1]
+	l.run = l.run[:0]
+	if at.frame != 0 {
+		return append(l.run, at.frame)
+	}
+	for run := at.run; run != 0; {
+		inner, frame := l.runs.Stacks.At(run)
+		l.run = append(l.run, frame)
+		run = inner
+	}
+	// A run is interned from its innermost function: its id is that of the
+	// outermost.
+	for i, k := 0, len(l.run)-1; i < k; i, k = i+1, k-1 {
+		l.run[i], l.run[k] = l.run[k], l.run[i]
+	}
+	return l.run
+}
