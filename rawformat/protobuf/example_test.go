@@ -15,12 +15,12 @@ func Example() {
 
 	m := protobuf.Message{Rest: dst}
 	for v, ok := m.Read(); ok; v, ok = m.Read() {
-		fmt.Println(v.Number, v.Value, string(v.Bytes))
+		fmt.Printf("%d: %d %q\n", v.Number, v.Value, v.Bytes)
 	}
 	fmt.Println("damaged:", m.Bad)
 	// Output:
-	// 1 300
-	// 2 10 main.serve
-	// 3 1795000000000000000
+	// 1: 300 ""
+	// 2: 10 "main.serve"
+	// 3: 1795000000000000000 ""
 	// damaged: false
 }
