@@ -17,6 +17,7 @@ import (
 	"gprof/convert/html"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/tables"
+	"gprof/convert/otlp"
 	"gprof/convert/parquet"
 	"gprof/convert/png"
 	"gprof/convert/pprof"
@@ -88,6 +89,27 @@ var formats = Table{
 		Packed:     true,
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return pprof.New(w, pprof.Options{Every: stream.Time(o.Buckets), Sum: o.Sum})
+		},
+	},
+	{
+		Name:       "otlp",
+		Text:       "samples with their times for OpenTelemetry's collector, as Protocol Buffers",
+		Extensions: []string{".otlp"},
+		Zeros:      true,
+		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		Binary:     true,
+		open: func(w *pipeline.Writer, o Options) stream.Sink {
+			return otlp.New(w, otlp.Options{SpillDir: o.SpillDir})
+		},
+	},
+	{
+		Name:       "otlp-json",
+		Text:       "the same as JSON",
+		Extensions: []string{".otlp.json"},
+		Zeros:      true,
+		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		open: func(w *pipeline.Writer, o Options) stream.Sink {
+			return otlp.New(w, otlp.Options{SpillDir: o.SpillDir, JSON: true})
 		},
 	},
 	{

@@ -69,8 +69,7 @@ func (f *Field) appendValues(dst []byte, v *protobuf.Field) []byte {
 	case Message:
 		return f.Of.AppendJSON(f.next(dst), v.Bytes)
 	case String:
-		text, _ := json.Marshal(string(v.Bytes)) // which can't fail
-		return append(f.next(dst), text...)
+		return AppendText(f.next(dst), v.Bytes)
 	case ID:
 		return append(hex.AppendEncode(append(f.next(dst), '"'), v.Bytes), '"')
 	case Base64:
@@ -82,6 +81,12 @@ func (f *Field) appendValues(dst []byte, v *protobuf.Field) []byte {
 		dst = f.appendNumber(f.next(dst), n)
 	}
 	return dst
+}
+
+// AppendText appends a text as JSON.
+func AppendText(dst, text []byte) []byte {
+	quoted, _ := json.Marshal(string(text)) // which can't fail
+	return append(dst, quoted...)
 }
 
 // next begins an element of a list.

@@ -47,6 +47,7 @@ type Totals struct {
 	Heap, Waits, Measurements bool
 	// Measure is the measure of the delivered totals; 0 if they are no measurements.
 	Measure stream.CounterID
+	Kind    stream.Kind // of the rows that were added up
 	At      stream.Time // beginning of the delivered bucket
 
 	// ByWho makes sums of each goroutine and label set. Goroutines may be as many as samples, so a
@@ -100,7 +101,7 @@ func (t *Totals) Add(b *stream.Batch) {
 	}
 	if b.Series != t.series {
 		t.Finish()
-		t.series, t.Measure = b.Series, b.Series.Counter
+		t.series, t.Measure, t.Kind = b.Series, b.Series.Counter, kind
 	}
 	for i, stack := range b.Stack {
 		t.reach(b.Time[i])

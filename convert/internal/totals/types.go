@@ -192,3 +192,28 @@ func (y *Types) arrange(c *Came) {
 	}
 	y.List, y.arranged = list, make([]int64, len(list))
 }
+
+// Of are the places in List of the types that rows of a kind have values of, of one measure if they are
+// measurements.
+func (y *Types) Of(kind stream.Kind, measure stream.CounterID) (all []int) {
+	add := func(first, n int) {
+		for i := first; first >= 0 && i < first+n; i++ {
+			if y.at[i] >= 0 && !slices.Contains(all, y.at[i]) {
+				all = append(all, y.at[i])
+			}
+		}
+	}
+	switch kind {
+	case stream.Samples:
+		add(y.samples, len(CountTypes))
+		add(y.CPU, len(CPUTypes))
+	case stream.Waits:
+		add(y.wall, len(WaitTypes))
+	case stream.Allocations:
+		add(y.heap, len(HeapTypes))
+	case stream.Measurements:
+		add(y.measures[measure], 1)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,194 @@
+package otlp
+
+import (
+	"encoding/binary"
+
+	"gprof/convert/internal/totals"
+	"gprof/rawformat/otlpproto"
+	"gprof/rawformat/protobuf"
+	"gprof/stream"
+)
+
+// moments collects rows of one series that have times, by whose they are: those are one sample.
+type moments struct {
+	done   func(series stream.Series, all *moments)
+	series stream.Series
+	groups []group
+	at     []int32            // by StackID: 1 + its first group, 0 none
+	others map[groupKey]int32 // where further ones are
+	rows   []moment           // those of a group are a list
+}
+
+// group is the rows of one stack and owner.
+type group struct {
+	groupKey
+	first, last int32 // of rows
+	n           int
+}
+
+type groupKey struct {
+	stack stream.StackID
+	owner stream.Owner
+}
+
+// moment is a row: a value of a measure or of waiting, or samples and their CPU time.
+type moment struct {
+	at         stream.Time
+	value, cpu int64
+	next       int32 // of its group, 0 none
+}
+
+// maxMoments bounds the rows that are collected. Those of a later part are samples of their own.
+const maxMoments = 1 << 16
+
+// newMoments returns the moments of an output of t. done is called for each part of a series.
+func newMoments(t *stream.Tables, done func(stream.Series, *moments)) moments {
+	return moments{done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[groupKey]int32)}
+}
+
+func (m *moments) add(b *stream.Batch) {
+	if b.Series != m.series {
+		m.finish()
+		m.series = b.Series
+	}
+	for i, at := range b.Time {
+		row := moment{at: at}
+		if b.Series.Kind == stream.Samples {
+			row.value, row.cpu = b.Weight[i], b.CPU[i]
+		} else {
+			row.value = b.Value[i]
+		}
+		m.append(groupKey{b.Stack[i], b.Owner(i)}, row)
+		if len(m.rows) == maxMoments {
+			m.finish()
+		}
+	}
+}
+
+func (m *moments) append(key groupKey, row moment) {
+	g := m.group(key)
+	m.rows = append(m.rows, row)
+	at := int32(len(m.rows) - 1)
+	if g.n == 0 {
+		g.first = at
+	} else {
+		m.rows[g.last].next = at
+	}
+	g.last, g.n = at, g.n+1
+}
+
+func (m *moments) group(key groupKey) *group {
+	at := m.at[key.stack] - 1
+	if at >= 0 && m.groups[at].groupKey != key {
+		var ok bool
+		if at, ok = m.others[key]; !ok {
+			at = -1
+		}
+	}
+	if at < 0 {
+		at = int32(len(m.groups))
+		if m.at[key.stack] == 0 {
+			m.at[key.stack] = at + 1
+		} else {
+			m.others[key] = at
+		}
+		m.groups = append(m.groups, group{groupKey: key})
+	}
+	return &m.groups[at]
+}
+
+// finish gives out what was collected.
+func (m *moments) finish() {
+	if len(m.rows) == 0 {
+		return
+	}
+	m.done(m.series, m)
+	for i := range m.groups {
+		m.at[m.groups[i].stack] = 0
+	}
+	clear(m.others)
+	m.groups, m.rows = m.groups[:0], m.rows[:0]
+}
+
+// of gives the rows of a group.
+func (m *moments) of(g *group, yield func(row *moment)) {
+	for at, n := g.first, g.n; n > 0; at, n = m.rows[at].next, n-1 {
+		yield(&m.rows[at])
+	}
+}
+
+// addMoments adds the samples of rows with times.
+func (s *Sink) addMoments(series stream.Series, m *moments) {
+	types := s.types.Of(series.Kind, series.Counter)
+	for i := range m.groups {
+		g := &m.groups[i]
+		for _, typ := range types {
+			isCPU := series.Kind == stream.Samples && s.types.List[typ] == totals.CPUTypes[0]
+			s.addSample(typ, s.identity(series.Track, g.groupKey), func(values, times []byte) ([]byte, []byte) {
+				m.of(g, func(row *moment) {
+					value := row.value
+					if isCPU {
+						value = max(0, row.cpu)
+					}
+					values = binary.AppendUvarint(values, uint64(value))
+					times = binary.LittleEndian.AppendUint64(times, uint64(row.at))
+				})
+				return values, times
+			})
+		}
+		m.of(g, func(row *moment) { s.see(series.Kind, row) })
+	}
+}
+
+// see notes what a header says of rows.
+func (s *Sink) see(kind stream.Kind, row *moment) {
+	s.span.add(row.at)
+	if kind == stream.Samples && row.cpu < 0 {
+		s.unknown = totals.Plus(s.unknown, row.value)
+	}
+}
+
+// addTotals adds the samples of sums.
+func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all []totals.Total) {
+	types := s.types.Of(s.totals.Kind, s.totals.Measure)
+	for i := range all {
+		total := &all[i]
+		if total.Zero() && s.came.Alone == nil {
+			continue
+		}
+		of := s.types.ValuesOf(total, s.totals.Measure)
+		for _, typ := range types {
+			s.addSample(typ, s.identity(track, groupKey{total.Stack, total.Owner}), func(values, times []byte) ([]byte, []byte) {
+				return binary.AppendUvarint(values, uint64(of[typ])), times
+			})
+		}
+	}
+}
+
+// identity is the fields of a sample that say what it is of. It is valid until the next call.
+func (s *Sink) identity(track stream.TrackID, key groupKey) []byte {
+	body := protobuf.AppendNumber(s.body[:0], otlpproto.SampleStack, s.stack(key.stack))
+	attributes, link := s.attributesOf(track, key.owner)
+	if len(attributes) > 0 {
+		body = protobuf.AppendBytes(body, otlpproto.SampleAttributes, attributes)
+	}
+	s.body = protobuf.AppendNumber(body, otlpproto.SampleLink, link)
+	return s.body
+}
+
+// addSample adds a sample to the profile of a type.
+func (s *Sink) addSample(typ int, identity []byte, fill func(values, times []byte) ([]byte, []byte)) {
+	values, times := fill(s.values[:0], s.times[:0])
+	body := protobuf.AppendBytes(identity, otlpproto.SampleValues, values)
+	if len(times) > 0 {
+		body = protobuf.AppendBytes(body, otlpproto.SampleTimes, times)
+	}
+	p := &s.profiles[typ]
+	if p.samples == nil {
+		p.samples = s.samples.NewBuffer()
+	}
+	s.framed = protobuf.AppendBytes(s.framed[:0], otlpproto.ProfileSample, body)
+	p.samples.Write(s.framed) // the file keeps its error
+	p.size += int64(len(s.framed))
+	s.body, s.values, s.times = body, values, times
+}
