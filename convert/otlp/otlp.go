@@ -12,7 +12,7 @@
 //     one sample, up to a number of rows. What adds up to a moment at the end has no times: the heap, and
 //     the profiles of pprof's format that are converted.
 //
-//   - The track is the attribute thread.name, the thread thread.id, the goroutine goroutine. Labels of the
+//   - The track is the attribute thread.name, the goroutine goroutine. Labels of the
 //     program are attributes; those called as one of these have "label." before them. Labels trace_id and
 //     span_id, in hexadecimal, are a link to that span.
 //
