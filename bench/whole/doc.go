@@ -5,7 +5,7 @@
 //	go -C bench/whole run .
 //
 // Whole runs differ by several percent, so they cannot show half a percent. Here one
-// process goes through hundreds of short blocks. Each block in which something records
+// process goes through a thousand short blocks of each kind. Each block in which something records
 // stands between two in which nothing does, and is compared with these two alone; the
 // order is random. Two arms show what the method is worth: one is nothing again, which
 // has to come out as zero; the other is the control, which burns a known half percent of

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"gprof/rawformat"
 )
 
 // shown returns the counters of a machine whose kernel shows these files, and the counters that are reported
@@ -279,4 +282,21 @@ func FuzzKernel(f *testing.F) {
 			t.Errorf("%+v", c)
 		}
 	})
+}
+
+// What the recorder spends on other threads, as when it starts and for a snapshot, is in
+// the counter of its CPU time.
+func TestSpentElsewhere(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var m Meter
+	m.Open(10)
+	defer m.Close()
+	m.Attend()
+	before := readings(&m)[rawformat.CounterRecorderCPU]
+	m.Spent(time.Hour)
+	after := readings(&m)[rawformat.CounterRecorderCPU]
+	if spent := after.Value - before.Value; !before.Known || spent < int64(time.Hour) || spent > int64(time.Hour+time.Minute) {
+		t.Errorf("%v before an hour was spent, %v after", before, after)
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gprof/rawformat"
 	"gprof/rawformat/profileproto"
+	"gprof/rawformat/protobuf"
 	"gprof/recorder/internal/dict"
 )
 
@@ -29,7 +30,11 @@ const (
 	maxDepth = 512      // pcs of a stack; the runtime stops at 128
 )
 
-var errProfile = errors.New("malformed profile")
+var (
+	errProfile = errors.New("malformed profile")
+	errCut     = fmt.Errorf("%w: a message is cut short", errProfile)
+	errSample  = fmt.Errorf("%w: a sample is cut short, or has more than %d pcs or 2 values", errProfile, maxDepth)
+)
 
 // Read reads a profile in the format of github.com/google/pprof's profile.proto,
 // gzipped. trackLabel is the key of the label that names a track.
@@ -55,21 +60,21 @@ func Read(gzipped []byte, trackLabel string) ([]Sample, error) {
 //  2. Resolve functions, then locations, then samples.
 func parse(b []byte, trackLabel string) ([]Sample, error) {
 	p := tables{trackLabel: trackLabel}
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.ProfileSample:
-			p.samples = append(p.samples, m.bytes)
+			p.samples = append(p.samples, v.Bytes)
 		case profileproto.ProfileLocation:
-			p.locations = append(p.locations, m.bytes)
+			p.locations = append(p.locations, v.Bytes)
 		case profileproto.ProfileFunction:
-			p.functions = append(p.functions, m.bytes)
+			p.functions = append(p.functions, v.Bytes)
 		case profileproto.ProfileString:
-			p.strings = append(p.strings, string(m.bytes))
+			p.strings = append(p.strings, string(v.Bytes))
 		}
 	}
-	if m.err != nil {
-		return nil, m.err
+	if err := intact(&m); err != nil {
+		return nil, err
 	}
 	return p.resolve()
 }
@@ -104,6 +109,13 @@ func (p *tables) resolve() (all []Sample, err error) {
 	return all, nil
 }
 
+func intact(m *protobuf.Message) error {
+	if m.Bad {
+		return errCut
+	}
+	return nil
+}
+
 // text is string i, "" if there is none.
 func (p *tables) text(i uint64) string {
 	if i >= uint64(len(p.strings)) {
@@ -115,36 +127,36 @@ func (p *tables) text(i uint64) string {
 func (p *tables) addFunction(b []byte) error {
 	var id uint64
 	var s dict.Function
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.FunctionID:
-			id = m.number
+			id = v.Value
 		case profileproto.FunctionName:
-			s.Name = p.text(m.number)
+			s.Name = p.text(v.Value)
 		case profileproto.FunctionFile:
-			s.File = p.text(m.number)
+			s.File = p.text(v.Value)
 		case profileproto.FunctionStart:
-			s.Start = int64(m.number)
+			s.Start = int64(v.Value)
 		}
 	}
 	p.function[id] = s
-	return m.err
+	return intact(&m)
 }
 
 // addLocation reads a pc and its lines, of which the innermost comes first.
 func (p *tables) addLocation(b []byte) error {
 	var id uint64
 	var l dict.Frame
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.LocationID:
-			id = m.number
+			id = v.Value
 		case profileproto.LocationAddress:
-			l.PC = m.number
+			l.PC = v.Value
 		case profileproto.LocationLine:
-			s, err := p.line(m.bytes)
+			s, err := p.line(v.Bytes)
 			if err != nil {
 				return err
 			}
@@ -153,39 +165,38 @@ func (p *tables) addLocation(b []byte) error {
 	}
 	slices.Reverse(l.Functions)
 	p.location[id] = l
-	return m.err
+	return intact(&m)
 }
 
 func (p *tables) line(b []byte) (s dict.Function, err error) {
 	line := int64(0)
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.LineFunction:
-			s = p.function[m.number]
+			s = p.function[v.Value]
 		case profileproto.LineNumber:
-			line = int64(m.number)
+			line = int64(v.Value)
 		}
 	}
 	s.Line = line
-	return s, m.err
+	return s, intact(&m)
 }
 
 // sample reads a row: its first value is the number of samples, the second the
 // CPU time.
 func (p *tables) sample(b []byte) (s Sample, err error) {
-	var values []uint64
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	var stack, values []uint64
+	whole := true
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok && whole; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.SampleLocations:
-			for _, id := range m.numbers(nil) {
-				s.Stack = append(s.Stack, p.location[id])
-			}
+			stack, whole = v.Numbers(stack, maxDepth)
 		case profileproto.SampleValues:
-			values = m.numbers(values)
+			values, whole = v.Numbers(values, 2)
 		case profileproto.SampleLabel:
-			if l := p.label(m.bytes); l.Key == p.trackLabel {
+			if l := p.label(v.Bytes); l.Key == p.trackLabel {
 				s.Track = l.Value
 			} else if l.Key != "" && len(s.Labels) < rawformat.MaxLabels {
 				s.Labels = append(s.Labels, l)
@@ -193,25 +204,26 @@ func (p *tables) sample(b []byte) (s Sample, err error) {
 		}
 	}
 	switch {
-	case m.err != nil:
-		return s, m.err
+	case m.Bad || !whole:
+		return s, errSample
 	case len(values) != 2:
 		return s, fmt.Errorf("%w: sample of %d values, want 2", errProfile, len(values))
-	case len(s.Stack) > maxDepth:
-		return s, fmt.Errorf("%w: stack of %d pcs, want at most %d", errProfile, len(s.Stack), maxDepth)
+	}
+	for _, id := range stack {
+		s.Stack = append(s.Stack, p.location[id])
 	}
 	s.Count, s.CPU = int64(values[0]), int64(values[1])
 	return s, nil
 }
 
 func (p *tables) label(b []byte) (l dict.Label) {
-	m := message{b: b}
-	for m.next() {
-		switch m.field {
+	m := protobuf.Message{Rest: b}
+	for v, ok := m.Read(); ok; v, ok = m.Read() {
+		switch v.Number {
 		case profileproto.LabelKey:
-			l.Key = p.text(m.number)
+			l.Key = p.text(v.Value)
 		case profileproto.LabelText:
-			l.Value = p.text(m.number)
+			l.Value = p.text(v.Value)
 		}
 	}
 	return l
