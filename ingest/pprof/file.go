@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/ingest/internal/messages"
 	"gprof/ingest/internal/naming"
+	"gprof/ingest/internal/values"
 	"gprof/stream"
 )
 
@@ -76,14 +78,9 @@ func (f *File) Processes() []stream.Process {
 	if h.time > 0 {
 		p.Clock.By = "the profile"
 	}
-	if factor, ok := timeUnits[h.periodType.unit]; ok && h.period > 0 {
-		p.Interval, _ = times(h.period, factor)
-	}
-	p.Profile = stream.Profile{Default: h.chosen, PeriodType: stream.ValueType{Name: h.periodType.name, Unit: h.periodType.unit}, Period: h.period}
+	p.Interval = values.Nanoseconds(h.period, h.periodType.Unit)
+	p.Profile = stream.Profile{Types: h.types, Default: h.chosen, PeriodType: h.periodType, Period: h.period}
 	p.Profile.Sum, p.Profile.UnknownCPU = h.sum.isSum, h.sum.unknownCPU
-	for _, t := range h.types {
-		p.Profile.Types = append(p.Profile.Types, stream.ValueType{Name: t.name, Unit: t.unit})
-	}
 	for _, a := range h.attributes {
 		p.Attrs = append(p.Attrs, stream.Attr{Key: a.key, Value: a.value})
 	}
@@ -98,11 +95,14 @@ func (h *header) end() stream.Time {
 	return stream.Time(h.time + h.duration)
 }
 
+// plan says what becomes of the values of samples.
+func (h *header) plan() *values.Plan { return values.NewPlan(h.types, h.periodType, h.period) }
+
 // values names the values of samples.
 func (h *header) values() string {
 	names := make([]string, len(h.types))
 	for i, t := range h.types {
-		names[i] = t.String()
+		names[i] = t.Name + "/" + t.Unit
 	}
 	return strings.Join(names, ", ")
 }
@@ -148,7 +148,7 @@ func (p *Pool) takeReading() *reading {
 func (r *reading) hold(in io.Reader) (whole bool, err error) {
 	r.held = r.held[:0]
 	for err == nil && len(r.held) <= maxHeld {
-		r.held = slices.Grow(r.held, window)
+		r.held = slices.Grow(r.held, messages.Window)
 		var n int
 		n, err = in.Read(r.held[len(r.held):cap(r.held)])
 		r.held = r.held[:len(r.held)+n]
@@ -161,7 +161,7 @@ func (r *reading) hold(in io.Reader) (whole bool, err error) {
 func (r *reading) scan(end error) (*header, error) {
 	r.tables.reset()
 	r.tables.texts.data, r.tables.texts.held = r.held, true
-	s := scanner{fields: &fields{buf: r.held, err: end}, tables: &r.tables, samples: r.messages[:0], all: true}
+	s := scanner{fields: messages.Held(r.held, end), tables: &r.tables, samples: r.messages[:0], all: true}
 	err := s.scan()
 	r.messages = s.samples
 	digest := sha256.Sum256(r.held)
@@ -177,7 +177,7 @@ type fileRows struct {
 
 // keep puts what was scanned into a pool; nil if that is full.
 func (r *reading) keep(p *Pool, h *header) *fileRows {
-	plan := planOf(h)
+	plan := h.plan()
 	if p.use() {
 		return nil
 	}

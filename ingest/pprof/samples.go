@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gprof/ingest/internal/values"
 	"gprof/rawformat/profileproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
@@ -16,9 +17,8 @@ import (
 // rowMaker turns the samples of a file into rows.
 type rowMaker struct {
 	header *header
-	plan   *plan
 	code   *code
-	rows   *rows
+	rows   *values.Rows
 	shift  stream.Time
 
 	number uint64 // of the next sample, from 0
@@ -26,112 +26,12 @@ type rowMaker struct {
 
 // add adds the rows of a sample.
 func (s *rowMaker) add(m *sample) {
-	at := s.at()
+	h := s.header
+	at := values.Spread(h.end()-stream.Time(h.duration), h.duration, s.number, uint64(h.samples)) + s.shift
 	s.number++
-	if len(m.values) == 0 {
-		return
+	if len(m.values) > 0 {
+		s.rows.Add(m.values, &values.Place{At: at, Stack: s.code.stackOf(m), Owner: s.code.who(m)})
 	}
-	place := place{at, s.code.stackOf(m), s.code.who(m)}
-	if allZero(m.values) && s.code.to.WantsZeros() {
-		s.zero(&place)
-		return
-	}
-	s.cpu(m.values, &place)
-	s.allocation(m.values, &place)
-	for _, i := range s.plan.rest {
-		s.measure(i, m.values, &place)
-	}
-}
-
-func allZero(values []int64) bool {
-	return !slices.ContainsFunc(values, func(v int64) bool { return v != 0 })
-}
-
-// zero adds a row for a sample all of whose values are 0.
-func (s *rowMaker) zero(p *place) {
-	switch {
-	case s.plan.count >= 0 || s.plan.cpu >= 0:
-		b := s.rows.sample(stream.Samples, p)
-		b.Weight, b.CPU = append(b.Weight, 0), append(b.CPU, 0)
-		b.AppendOwner(p.who)
-	case s.plan.heap[0] >= 0:
-		s.memory(p, memory{})
-	default:
-		s.value(s.plan.rest[0], 0, p)
-	}
-}
-
-// place is what the rows of one sample have in common.
-type place struct {
-	at    stream.Time
-	stack stream.StackID
-	who   stream.Owner
-}
-
-// at is the time of the sample: the middle of its equal share of the duration.
-func (s *rowMaker) at() stream.Time {
-	n := uint64(max(1, s.header.samples))
-	i := min(s.number, n-1)
-	return s.header.end() - stream.Time(s.header.duration) + stream.Time(share(s.header.duration, 2*i+1, 2*n)) + s.shift
-}
-
-// cpu adds a row of samples.
-func (s *rowMaker) cpu(values []int64, p *place) {
-	if s.plan.count < 0 && s.plan.cpu < 0 {
-		return
-	}
-	weight, cpu, ok := s.plan.sample(values)
-	if !ok {
-		s.measure(s.plan.count, values, p)
-		s.measure(s.plan.cpu, values, p)
-		return
-	}
-	b := s.rows.sample(stream.Samples, p)
-	b.Weight, b.CPU = append(b.Weight, weight), append(b.CPU, cpu)
-	b.AppendOwner(p.who)
-}
-
-// allocation adds rows of allocations.
-func (s *rowMaker) allocation(values []int64, p *place) {
-	if s.plan.heap[0] < 0 {
-		return
-	}
-	allocated, freed, ok := s.plan.allocation(values)
-	if !ok {
-		for _, i := range s.plan.heap {
-			s.measure(i, values, p)
-		}
-		return
-	}
-	s.heap(p, allocated)
-	s.heap(p, memory{-freed.objects, -freed.bytes})
-}
-
-// heap adds a row of allocations, unless it is empty; below 0 they are freed.
-func (s *rowMaker) heap(p *place, m memory) {
-	if m != (memory{}) {
-		s.memory(p, m)
-	}
-}
-
-func (s *rowMaker) memory(p *place, m memory) {
-	b := s.rows.sample(stream.Allocations, p)
-	b.Phase, b.Duration = append(b.Phase, stream.Instant), append(b.Duration, 0)
-	b.Value, b.Number = append(b.Value, m.bytes), append(b.Number, max(m.objects, -m.objects))
-	b.AppendOwner(p.who)
-}
-
-// measure adds a measurement, unless the value is 0 or missing.
-func (s *rowMaker) measure(i int, values []int64, p *place) {
-	if i >= 0 && values[i] != 0 {
-		s.value(i, values[i], p)
-	}
-}
-
-func (s *rowMaker) value(i int, value int64, p *place) {
-	b := s.rows.measurement(i, s.plan.measures[i].counter, p)
-	b.Value, b.Number = append(b.Value, value), append(b.Number, 0)
-	b.AppendOwner(p.who)
 }
 
 // sample is a sample in ids of a pool. It is stored as the number of its values; if there are any,
@@ -197,7 +97,7 @@ type anomalies struct {
 
 // sampleReader reads the samples of a file whose tables are known.
 type sampleReader struct {
-	plan   *plan
+	plan   *values.Plan
 	code   translation
 	labels labels
 	sample sample // that was read last
@@ -206,7 +106,7 @@ type sampleReader struct {
 	malformed, inexact int64
 }
 
-func (r *sampleReader) reset(from *tables, to *Pool, plan *plan) {
+func (r *sampleReader) reset(from *tables, to *Pool, plan *values.Plan) {
 	r.plan = plan
 	r.code.reset(from, to)
 	r.labels.reset(&from.texts, to)
@@ -237,21 +137,21 @@ func (r *sampleReader) parse(body []byte) (ok bool) {
 			r.locations, _ = v.Numbers(r.locations, maxStack+1)
 		case profileproto.SampleValues:
 			var whole bool
-			r.numbers, whole = v.Numbers(r.numbers, len(r.plan.measures))
+			r.numbers, whole = v.Numbers(r.numbers, r.plan.Len())
 			ok = ok && whole
 		case profileproto.SampleLabel:
 			r.labels.add(v.Bytes)
 		}
 	}
 	r.scale()
-	return ok && !m.Bad && len(r.sample.values) == len(r.plan.measures)
+	return ok && !m.Bad && len(r.sample.values) == r.plan.Len()
 }
 
 // scale converts the values to our units.
 func (r *sampleReader) scale() {
 	r.sample.values = r.sample.values[:0]
 	for i, n := range r.numbers {
-		v, exact := times(int64(n), r.plan.measures[i].factor)
+		v, exact := r.plan.Scale(i, int64(n))
 		if !exact {
 			r.inexact++
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/messages"
 	"gprof/rawformat/profileproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
@@ -27,9 +28,9 @@ type header struct {
 	samples  int64
 	counts   [len(fieldWires)]int64 // messages by field
 
-	types      []valueName
+	types      []stream.ValueType
 	period     int64
-	periodType valueName
+	periodType stream.ValueType
 	time       int64 // ns since the Unix epoch, 0 unknown
 	duration   int64 // ns
 	endless    int64 // 1: the duration makes no sense
@@ -40,11 +41,6 @@ type header struct {
 	untold     int64 // comments beyond the limit
 	sum        sumNotes
 }
-
-// valueName is the type and unit of a value.
-type valueName struct{ name, unit string }
-
-func (v valueName) String() string { return v.name + "/" + v.unit }
 
 type attribute struct{ key, value string }
 
@@ -62,7 +58,7 @@ const maxMapped = 1 << 12
 // there.
 func scan(r io.Reader) (*header, error) {
 	digest := sha256.New()
-	s := scanner{fields: newFields(io.TeeReader(r, digest)), tables: new(tables)}
+	s := scanner{fields: messages.New(io.TeeReader(r, digest)), tables: new(tables)}
 	err := s.scan()
 	s.h.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
 	return s.resolve(err)
@@ -70,7 +66,7 @@ func scan(r io.Reader) (*header, error) {
 
 // scanner scans a file once. Strings may come before or after their users.
 type scanner struct {
-	fields  *fields
+	fields  *messages.Reader
 	tables  *tables
 	all     bool     // also scan for all tables, and positions of samples
 	samples []extent // their messages, in the file
@@ -88,11 +84,11 @@ type scanner struct {
 func (s *scanner) scan() (err error) {
 	for err == nil {
 		var v *protobuf.Field
-		if v, err = s.fields.read(); err == nil {
+		if v, err = s.fields.Read(); err == nil {
 			err = s.field(v)
 		}
 	}
-	s.h.size = s.fields.offset()
+	s.h.size = s.fields.Offset()
 	s.h.samples = s.h.counts[profileproto.ProfileSample]
 	if err == io.EOF {
 		return nil
@@ -106,18 +102,18 @@ func (s *scanner) field(v *protobuf.Field) error {
 	}
 	s.h.counts[v.Number]++
 	if s.all || v.Number == profileproto.ProfileString {
-		if err := s.tables.read(v, s.fields.offset()); err != nil {
+		if err := s.tables.read(v, s.fields.Offset()); err != nil {
 			return err
 		}
 	}
 	switch v.Number {
 	case profileproto.ProfileSample:
-		if end := s.fields.offset(); s.all {
+		if end := s.fields.Offset(); s.all {
 			s.samples = append(s.samples, extent{uint32(end) - uint32(len(v.Bytes)), uint32(end)})
 		}
 	case profileproto.ProfileSampleType:
 		if len(s.types) == maxTypes {
-			return &damage.Error{Off: s.fields.offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
+			return &damage.Error{Off: s.fields.Offset(), Err: fmt.Errorf("%w: samples of more than %d values", damage.ErrTooBig, maxTypes)}
 		}
 		s.types = append(s.types, pair(v.Bytes))
 	case profileproto.ProfilePeriodType:
@@ -233,8 +229,8 @@ func (s *scanner) resolveTypes() error {
 
 func (s *scanner) text(n uint64) string { return s.tables.texts.text(n) }
 
-func (s *scanner) name(p [2]uint64) valueName {
-	return valueName{s.text(p[0]), s.text(p[1])}
+func (s *scanner) name(p [2]uint64) stream.ValueType {
+	return stream.ValueType{Name: s.text(p[0]), Unit: s.text(p[1])}
 }
 
 // attributes collects what has no other place.

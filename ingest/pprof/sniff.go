@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"gprof/ingest/internal/messages"
 	"gprof/rawformat/profileproto"
 	"gprof/rawformat/protobuf"
 )
@@ -20,7 +21,7 @@ func Sniff(head []byte) bool {
 			break // the head ends here
 		}
 		var v protobuf.Field
-		if v.Set(tag, value); n < 0 || !known(&v) || v.Wire == protobuf.Bytes && v.Value > maxMessage {
+		if v.Set(tag, value); n < 0 || !known(&v) || v.Wire == protobuf.Bytes && v.Value > messages.MaxField {
 			return false
 		}
 		head = head[n:]
@@ -46,7 +47,7 @@ func plausibleType(body []byte) bool {
 	m := protobuf.Message{Rest: body}
 	n := 0
 	for v, ok := m.Read(); ok; v, ok = m.Read() {
-		if v.Number != profileproto.ValueType && v.Number != profileproto.ValueUnit || v.Wire != protobuf.Varint || v.Value > maxMessage {
+		if v.Number != profileproto.ValueType && v.Number != profileproto.ValueUnit || v.Wire != protobuf.Varint || v.Value > messages.MaxField {
 			return false
 		}
 		n++

@@ -5,7 +5,8 @@ import (
 	"io"
 	"time"
 
-	"gprof/ingest/internal/batches"
+	"gprof/ingest/internal/messages"
+	"gprof/ingest/internal/values"
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
 )
@@ -18,7 +19,7 @@ type source struct {
 	shift  stream.Time
 
 	begun, ended bool
-	rows         rows
+	rows         values.Rows
 	sampler      *rowMaker
 	supply       supply
 	pool         *Pool // of supply
@@ -50,7 +51,7 @@ func (s *source) Next(b *stream.Batch) error {
 	}
 	for !s.rows.Take(b) {
 		if s.ended {
-			s.rows = rows{}
+			s.rows = values.Rows{}
 			b.Reset(stream.Series{}, 0)
 			return io.EOF
 		}
@@ -64,9 +65,9 @@ func (s *source) Next(b *stream.Batch) error {
 // begin prepares reading samples.
 func (s *source) begin() {
 	s.begun = true
-	plan := planOf(s.file.header)
+	plan := s.file.header.plan()
 	s.tables.Lock()
-	s.rows = newRows(s.tables, s.id, len(plan.measures))
+	s.rows = values.NewRows(s.tables, s.id, plan)
 	for _, m := range s.file.header.mappings {
 		if m.file != "" || m.build != "" {
 			id := moduleIn(s.tables, m.file, m.build)
@@ -88,7 +89,7 @@ func (s *source) begin() {
 			return
 		}
 	}
-	s.sampler = &rowMaker{header: s.file.header, plan: plan, rows: &s.rows, shift: s.shift}
+	s.sampler = &rowMaker{header: s.file.header, rows: &s.rows, shift: s.shift}
 }
 
 // fill reads samples until there are rows to hand over. The error is io.EOF at the end, or when the
@@ -246,7 +247,7 @@ func (k *keptSupply) close(t *stream.Tables) error {
 type fileSupply struct {
 	file    *File
 	in      io.Closer
-	fields  *fields
+	fields  *messages.Reader
 	tables  tables
 	samples sampleReader
 	pool    *Pool
@@ -254,7 +255,7 @@ type fileSupply struct {
 }
 
 // openSupply reads the tables of a file as far as there is room.
-func (f *File) openSupply(t *stream.Tables, plan *plan) (*fileSupply, error) {
+func (f *File) openSupply(t *stream.Tables, plan *values.Plan) (*fileSupply, error) {
 	s := &fileSupply{file: f, pool: f.pool.takeSpare()}
 	s.tables.reserve(f.header)
 	err := s.rewind()
@@ -277,14 +278,14 @@ func (s *fileSupply) rewind() error {
 	}
 	in, err := s.file.open()
 	if err == nil {
-		s.in, s.fields = in, newFields(io.LimitReader(in, s.file.header.size))
+		s.in, s.fields = in, messages.New(io.LimitReader(in, s.file.header.size))
 	}
 	return err
 }
 
 func (s *fileSupply) readTables(t *stream.Tables) error {
 	for n := 1; ; n++ {
-		v, err := s.fields.read()
+		v, err := s.fields.Read()
 		if err == nil {
 			err = s.tables.read(v, 0)
 		}
@@ -309,7 +310,7 @@ func (s *fileSupply) claim(t *stream.Tables) (full bool) {
 
 func (s *fileSupply) next() (*sample, error) {
 	for {
-		v, err := s.fields.read()
+		v, err := s.fields.Read()
 		if err != nil {
 			return nil, err
 		}
@@ -320,7 +321,7 @@ func (s *fileSupply) next() (*sample, error) {
 	}
 }
 
-func (s *fileSupply) at() int64 { return min(s.fields.offset(), s.file.header.size) }
+func (s *fileSupply) at() int64 { return min(s.fields.Offset(), s.file.header.size) }
 
 func (s *fileSupply) odd() anomalies { return s.samples.odd() }
 
@@ -338,41 +339,4 @@ func (s *fileSupply) closeFile() error {
 	}
 	defer func() { s.in = nil }()
 	return s.in.Close()
-}
-
-// rows are the rows of a process that are not handed over yet.
-type rows struct {
-	batches.Batches
-	tables  *stream.Tables
-	process stream.ProcessID
-	main    stream.TrackID
-	series  []stream.Series // by measure; of no process until it is used
-}
-
-func newRows(t *stream.Tables, process stream.ProcessID, measures int) rows {
-	name := t.Process(process).Name
-	return rows{Batches: batches.Batches{Index: 1}, tables: t, process: process,
-		main:   t.Tracks.Intern(stream.Track{Process: process, Name: name, Main: true}),
-		series: make([]stream.Series, measures)}
-}
-
-// sample begins a row of samples or allocations on the main track.
-func (r *rows) sample(k stream.Kind, p *place) *stream.Batch {
-	return r.row(stream.Series{Process: r.process, Track: r.main, Kind: k}, p)
-}
-
-// measurement begins a row of a measure, each of which has a track.
-func (r *rows) measurement(i int, c stream.Counter, p *place) *stream.Batch {
-	if r.series[i].Process == 0 {
-		c.Process = r.process
-		track := r.tables.Tracks.Intern(stream.Track{Process: r.process, Name: c.Name, Root: true})
-		r.series[i] = stream.Series{Process: r.process, Track: track, Kind: stream.Measurements, Counter: r.tables.Counters.Intern(c)}
-	}
-	return r.row(r.series[i], p)
-}
-
-func (r *rows) row(s stream.Series, p *place) *stream.Batch {
-	b := r.Row(s, 0, p.at)
-	b.Stack = append(b.Stack, p.stack)
-	return b
 }

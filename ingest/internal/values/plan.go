@@ -1,4 +1,6 @@
-package pprof
+// Package values turns the values of a profile's samples into rows: of samples, of allocations, and
+// measurements. A value means what its type says, such as samples/count.
+package values
 
 import (
 	"math"
@@ -8,8 +10,8 @@ import (
 	"gprof/stream"
 )
 
-// plan says what becomes of the values of a sample.
-type plan struct {
+// Plan says what becomes of the values of a sample.
+type Plan struct {
 	measures []measure // by value
 	rest     []int     // values that are always measurements
 
@@ -19,25 +21,27 @@ type plan struct {
 	heap [4]int // values of allocations, as in heapValues; heap[0] is -1 if they are not all there
 }
 
-var heapValues = [4]valueName{{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, {"inuse_space", "bytes"}}
+var heapValues = [4]stream.ValueType{
+	{Name: "alloc_objects", Unit: "count"}, {Name: "alloc_space", Unit: "bytes"}, {Name: "inuse_objects", Unit: "count"}, {Name: "inuse_space", Unit: "bytes"},
+}
 
-func planOf(h *header) *plan {
-	p := &plan{count: -1, cpu: -1, heap: [4]int{-1, -1, -1, -1}}
-	for i, t := range h.types {
+// NewPlan returns the plan of samples with values of these types, which were taken once in a period; 0
+// is unknown.
+func NewPlan(types []stream.ValueType, periodType stream.ValueType, period int64) *Plan {
+	p := &Plan{count: -1, cpu: -1, heap: [4]int{-1, -1, -1, -1}}
+	for i, t := range types {
 		m := measureOf(t)
 		p.measures = append(p.measures, m)
 		switch {
-		case t == valueName{"samples", "count"} && p.count < 0:
+		case t == stream.ValueType{Name: "samples", Unit: "count"} && p.count < 0:
 			p.count = i
-		case t.name == "cpu" && m.counter.Unit == stream.FormatNanoseconds && p.cpu < 0:
+		case t.Name == "cpu" && m.counter.Unit == stream.FormatNanoseconds && p.cpu < 0:
 			p.cpu = i
 		default:
 			p.takeHeap(i, t)
 		}
 	}
-	if factor, ok := timeUnits[h.periodType.unit]; ok && h.period > 0 {
-		p.period, _ = times(h.period, factor)
-	}
+	p.period = Nanoseconds(period, periodType.Unit)
 	if p.count < 0 && p.period == 0 {
 		p.cpu = -1 // nobody knows how many samples that were
 	}
@@ -54,7 +58,7 @@ func planOf(h *header) *plan {
 	return p
 }
 
-func (p *plan) takeHeap(i int, t valueName) {
+func (p *Plan) takeHeap(i int, t stream.ValueType) {
 	for k, v := range heapValues {
 		if v == t && p.heap[k] < 0 {
 			p.heap[k] = i
@@ -63,7 +67,7 @@ func (p *plan) takeHeap(i int, t valueName) {
 }
 
 // special reports whether a value is one of samples or allocations.
-func (p *plan) special(i int) bool {
+func (p *Plan) special(i int) bool {
 	if i == p.count || i == p.cpu {
 		return true
 	}
@@ -77,7 +81,7 @@ func (p *plan) special(i int) bool {
 
 // sample returns the weight and CPU time of a sample, -1 if unknown. It is not ok if the values
 // make no sample.
-func (p *plan) sample(values []int64) (weight, cpu int64, ok bool) {
+func (p *Plan) sample(values []int64) (weight, cpu int64, ok bool) {
 	cpu = -1
 	if p.cpu >= 0 {
 		cpu = values[p.cpu]
@@ -99,7 +103,7 @@ type memory struct{ objects, bytes int64 }
 
 // allocation returns what was allocated, and what of that was freed. It is not ok if the values
 // can't mean that.
-func (p *plan) allocation(values []int64) (allocated, freed memory, ok bool) {
+func (p *Plan) allocation(values []int64) (allocated, freed memory, ok bool) {
 	allocated = memory{values[p.heap[0]], values[p.heap[1]]}
 	inUse := memory{values[p.heap[2]], values[p.heap[3]]}
 	if min(allocated.objects, allocated.bytes, inUse.objects, inUse.bytes) < 0 {
@@ -136,20 +140,38 @@ type measure struct {
 }
 
 // measureOf returns the measure of a value type. An unknown unit stays in the description.
-func measureOf(v valueName) measure {
-	c := stream.Counter{Name: v.name, Measure: true}
-	if factor, ok := timeUnits[v.unit]; ok {
+func measureOf(v stream.ValueType) measure {
+	c := stream.Counter{Name: v.Name, Measure: true}
+	if factor, ok := timeUnits[v.Unit]; ok {
 		c.Unit = stream.FormatNanoseconds
 		return measure{c, factor}
 	}
-	if factor, ok := sizeUnits[strings.ToLower(v.unit)]; ok {
+	if factor, ok := sizeUnits[strings.ToLower(v.Unit)]; ok {
 		c.Unit = stream.FormatBytes
 		return measure{c, factor}
 	}
-	if v.unit != "count" {
-		c.Description = v.unit
+	if v.Unit != "count" {
+		c.Description = v.Unit
 	}
 	return measure{c, 1}
+}
+
+// Nanoseconds is a time in a unit, 0 if that is none of time, or the time not above 0.
+func Nanoseconds(n int64, unit string) int64 {
+	factor, ok := timeUnits[unit]
+	if !ok || n <= 0 {
+		return 0
+	}
+	n, _ = times(n, factor)
+	return n
+}
+
+// Len is how many values a sample has.
+func (p *Plan) Len() int { return len(p.measures) }
+
+// Scale is value i of a sample in our units, saturated; then it is not exact.
+func (p *Plan) Scale(i int, n int64) (scaled int64, exact bool) {
+	return times(n, p.measures[i].factor)
 }
 
 // times is a product, saturated; then it is not exact.
@@ -161,6 +183,13 @@ func times(n, factor int64) (product int64, exact bool) {
 		return math.MinInt64, false
 	}
 	return n * factor, true
+}
+
+// Spread is the time of sample i of n that have none of their own: the middle of its equal share of a
+// duration that begins at start.
+func Spread(start stream.Time, duration int64, i, n uint64) stream.Time {
+	n = max(1, n)
+	return start + stream.Time(share(duration, 2*min(i, n-1)+1, 2*n))
 }
 
 // share is d*i/n without overflow, for i up to n, which is above 0.
