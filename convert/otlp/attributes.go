@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,11 +95,24 @@ func decodeID(id []byte, text string) bool {
 	return err == nil && strings.Trim(text, "0") != ""
 }
 
-// resourceOf is a process as a resource, by the semantic conventions.
+// profileKeys are attributes of a process that a profile has a field for in pprof's format; the default
+// type is another one's.
+var profileKeys = []string{"comment", "doc_url", "drop_frames", "keep_frames", "default_sample_type"}
+
+// resourceOf is a process as a resource, by the semantic conventions. What its attributes say in these
+// terms, as those of a file in this format may, comes before what is known otherwise.
 func resourceOf(p *stream.Process) (body []byte) {
-	add := func(key string, value []byte) {
+	said := func(key string) bool {
+		return slices.ContainsFunc(p.Attrs, func(a stream.Attr) bool { return a.Key == key })
+	}
+	put := func(key string, value []byte) {
 		pair := protobuf.AppendBytes(nil, otlpproto.KeyName, valid(key))
 		body = protobuf.AppendBytes(body, otlpproto.ResourceAttribute, protobuf.AppendBytes(pair, otlpproto.KeyValue, value))
+	}
+	add := func(key string, value []byte) {
+		if !said(key) {
+			put(key, value)
+		}
 	}
 	addText := func(key, value string) {
 		if value != "" {
@@ -129,9 +143,9 @@ func resourceOf(p *stream.Process) (body []byte) {
 		addText("process.runtime.name", "go")
 		addText("process.runtime.version", p.Go)
 	}
-	if len(p.Profile.Types) == 0 {
-		for _, a := range p.Attrs {
-			addText(a.Key, a.Value)
+	for _, a := range p.Attrs {
+		if a.Value != "" && !slices.Contains(profileKeys, a.Key) {
+			put(a.Key, textValue(a.Value))
 		}
 	}
 	return body
@@ -155,18 +169,16 @@ func (s *Sink) profileAttributes(p *stream.Process, first bool) (numbers []byte)
 	if unknown := s.unknown + p.Profile.UnknownCPU; unknown > 0 {
 		comments = append(comments, fmt.Sprintf(profileproto.CommentUnknownCPU, unknown))
 	}
-	if len(p.Profile.Types) > 0 {
-		for _, a := range p.Attrs {
-			switch a.Key {
-			case "drop_frames", "keep_frames", "doc_url":
-				add("pprof.profile."+a.Key, textValue(a.Value))
-			case "comment":
-				comments = append(comments, strings.Split(a.Value, "\n")...)
-			}
+	for _, a := range p.Attrs {
+		switch a.Key {
+		case "drop_frames", "keep_frames", "doc_url":
+			add("pprof.profile."+a.Key, textValue(a.Value))
+		case "comment":
+			comments = append(comments, strings.Split(a.Value, "\n")...)
 		}
-		if p.Profile.Default != "" {
-			add("pprof.scope.default_sample_type", textValue(p.Profile.Default))
-		}
+	}
+	if p.Profile.Default != "" {
+		add("pprof.scope.default_sample_type", textValue(p.Profile.Default))
 	}
 	if len(comments) > 0 {
 		add("pprof.profile.comment", textsValue(comments))

@@ -151,23 +151,9 @@ func (c *code) module(id moduleID) stream.ModuleID {
 	to := at(&c.modules, id)
 	if *to == 0 && id != 0 {
 		m := c.from.modules.At(id)
-		*to = moduleIn(c.to, c.from.texts.At(m.file), c.from.texts.At(m.build))
+		*to = naming.Module(c.to, c.from.texts.At(m.file), c.from.texts.At(m.build))
 	}
 	return *to
-}
-
-// moduleIn is the module of a file in t, known by its build id if it has one. If a recording has
-// the same file, it is that one: recordings tell their modules before anything else is read.
-func moduleIn(t *stream.Tables, path, build string) stream.ModuleID {
-	row := stream.Module{Build: build, Path: path, Name: baseName(path)}
-	if build == "" {
-		return t.Modules.Intern(row)
-	}
-	if id := t.Modules.Lookup(row); id != 0 {
-		return id
-	}
-	row.Path = ""
-	return t.Modules.Intern(row)
 }
 
 func (c *code) text(id textID) stream.StringID {

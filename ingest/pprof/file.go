@@ -68,7 +68,7 @@ func (*File) Lacks() string {
 func (f *File) Processes() []stream.Process {
 	h := f.header
 	p := stream.Process{
-		Instance: h.instance, Name: baseName(h.program), Exe: h.program,
+		Instance: h.instance, Name: naming.BaseName(h.program), Exe: h.program,
 		Start: stream.Time(h.time), End: h.end(), CPU: "profile of " + h.values(),
 		Clock: stream.Clock{Pieces: 1, Uncertainty: -1},
 	}
@@ -117,11 +117,6 @@ func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Tim
 
 // name is the process's name in the ledger.
 func (h *header) name() string { return fmt.Sprintf("%016x", h.instance) }
-
-// baseName is the last element of a path of any system.
-func baseName(path string) string {
-	return path[strings.LastIndexAny(path, `/\`)+1:]
-}
 
 // maxHeld is the size up to which a file is read into memory, once. A larger one is decompressed
 // three times.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gprof/ingest/internal/messages"
+	"gprof/ingest/internal/naming"
 	"gprof/ingest/internal/values"
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -70,7 +71,7 @@ func (s *source) begin() {
 	s.rows = values.NewRows(s.tables, s.id, plan)
 	for _, m := range s.file.header.mappings {
 		if m.file != "" || m.build != "" {
-			id := moduleIn(s.tables, m.file, m.build)
+			id := naming.Module(s.tables, m.file, m.build)
 			if m.madeUp {
 				s.tables.AddMapping(stream.Mapping{Module: id, Path: m.file})
 				continue

@@ -1,5 +1,7 @@
 package otlpproto
 
+import "gprof/rawformat/protobuf"
+
 // Kind is how the value of a field is written in JSON.
 type Kind uint8
 
@@ -24,6 +26,18 @@ type Field struct {
 	Kind     Kind
 	Repeated bool
 	Of       Type // of a Message
+}
+
+// Has reports whether the field may have a wire type. Repeated numbers may be packed.
+func (f *Field) Has(wire int) bool {
+	is := protobuf.Varint
+	switch f.Kind {
+	case Fixed, Double:
+		is = protobuf.Fixed64
+	case String, ID, Base64, Message:
+		is = protobuf.Bytes
+	}
+	return wire == is || f.Repeated && wire == protobuf.Bytes
 }
 
 // Type is a type of messages.

@@ -125,3 +125,15 @@ func (v *Field) Numbers(dst []uint64, most int) (out []uint64, ok bool) {
 	}
 	return dst, v.Wire == Bytes
 }
+
+// Fixed64s appends the numbers of a repeated field of 8 bytes each, packed or not. It is not ok if some
+// are damaged.
+func (v *Field) Fixed64s(dst []uint64) (out []uint64, ok bool) {
+	if v.Wire == Fixed64 {
+		return append(dst, v.Value), true
+	}
+	for rest := v.Bytes; len(rest) >= 8; rest = rest[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(rest))
+	}
+	return dst, v.Wire == Bytes && len(v.Bytes)%8 == 0
+}

@@ -65,6 +65,9 @@ func (f *Reader) Offset() int64 { return f.off + int64(f.next) }
 // Depth is the number of messages that were entered around the field that was read last.
 func (f *Reader) Depth() int { return f.depth }
 
+// Ended reports whether the message of that depth, from 1, which was entered, is read to its end.
+func (f *Reader) Ended(depth int) bool { return len(f.ends) < depth || f.ends[depth-1] <= f.Offset() }
+
 // Read reads a field, which is valid until the next call. Unless it is read whole, it has its length
 // as its Value, and no Bytes.
 // It returns io.EOF at the end, else a [damage.Error].

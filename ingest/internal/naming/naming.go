@@ -60,3 +60,20 @@ func CutBoot(build string) (kernel string, text uint64, ok bool) {
 	text, err := strconv.ParseUint(at, 16, 64)
 	return kernel, text, err == nil
 }
+
+// Module is the module of a file in t, known by its build id if it has one. If a recording has the same
+// file, it is that one: recordings tell their modules before anything else is read.
+func Module(t *stream.Tables, path, build string) stream.ModuleID {
+	row := stream.Module{Build: build, Path: path, Name: BaseName(path)}
+	if build == "" {
+		return t.Modules.Intern(row)
+	}
+	if id := t.Modules.Lookup(row); id != 0 {
+		return id
+	}
+	row.Path = ""
+	return t.Modules.Intern(row)
+}
+
+// BaseName is the last element of a path of any system.
+func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

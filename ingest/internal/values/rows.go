@@ -19,11 +19,16 @@ type Rows struct {
 
 // NewRows returns the rows of a process in t, which is locked.
 func NewRows(t *stream.Tables, process stream.ProcessID, plan *Plan) Rows {
-	name := t.Process(process).Name
-	r := Rows{Batches: batches.Batches{Index: 1}, tables: t, process: process,
-		main: t.Tracks.Intern(stream.Track{Process: process, Name: name, Main: true})}
-	r.Use(plan)
+	r := Rows{Batches: batches.Batches{Index: 1}, tables: t}
+	r.Turn(process, plan)
 	return r
+}
+
+// Turn turns to another process, in the same tables, which are locked.
+func (r *Rows) Turn(process stream.ProcessID, plan *Plan) {
+	name := r.tables.Process(process).Name
+	r.process, r.main = process, r.tables.Tracks.Intern(stream.Track{Process: process, Name: name, Main: true})
+	r.Use(plan)
 }
 
 // Use makes another plan that of the samples that follow.

@@ -1,0 +1,501 @@
+package otlp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/values"
+	"gprof/rawformat/otlpproto"
+	"gprof/rawformat/protobuf"
+	"gprof/stream"
+)
+
+// source is the source of the wanted processes of a file, one after the other.
+type source struct {
+	file   *File
+	tables *stream.Tables
+	shift  stream.Time
+	wanted []wanted
+
+	begun, ended bool
+	held         []byte // the file, if it is small
+	dictionary   dictionary
+	code         *code
+	claimed      stream.Claim
+
+	at      int // in wanted
+	group   int // of that process
+	rows    values.Rows
+	plan    *values.Plan
+	reading int       // profiles of the group; 0: it is not begun
+	cursors []*cursor // by profile of the group, and more
+	number  uint64    // of the next sample of the group
+	scaled  []int64   // scratch
+
+	whose     map[string]whose // by attributes and link
+	key       []byte           // scratch
+	malformed int64            // samples
+	inexact   int64
+	links     int64 // malformed
+}
+
+// wanted is a process that is read.
+type wanted struct {
+	id stream.ProcessID
+	of *process
+}
+
+// whose a sample is.
+type whose struct {
+	track stream.TrackID
+	owner stream.Owner
+}
+
+// maxWhose bounds the cached ones, because attributes may differ each time.
+const maxWhose = 1 << 14
+
+// Tables implements [stream.Source].
+func (s *source) Tables() *stream.Tables { return s.tables }
+
+// Progress is the bytes of the file that were read for samples, as if it had only those of the process
+// that is being read.
+func (s *source) Progress() (done, total int64) {
+	if s.ended || len(s.cursors) == 0 {
+		return int64(s.at) * s.file.size, int64(len(s.wanted)) * s.file.size
+	}
+	return int64(s.at)*s.file.size + s.cursors[0].Offset(), int64(len(s.wanted)) * s.file.size
+}
+
+// Next implements [stream.Source]. Damage is a ledger line.
+func (s *source) Next(b *stream.Batch) error {
+	for !s.rows.Take(b) {
+		if s.ended {
+			s.rows = values.Rows{}
+			b.Reset(stream.Series{}, 0)
+			return io.EOF
+		}
+		if !s.begun {
+			s.begin()
+			continue
+		}
+		if err := s.fill(); err != nil {
+			s.end(err)
+		}
+	}
+	return nil
+}
+
+// begin reads the tables.
+func (s *source) begin() {
+	s.begun = true
+	s.tell(s.wanted[0].of, stream.ReasonNewer, "fields", "of a later state of OpenTelemetry's profiles", s.file.newer)
+	s.tell(s.wanted[0].of, stream.ReasonUnsupported, "original payloads", "", s.file.originals)
+	var err error
+	if s.held, err = s.file.hold(); err == nil {
+		err = s.readDictionary()
+	}
+	if err != nil {
+		s.end(err)
+		return
+	}
+	s.code = newCode(&s.dictionary, s.tables, s.file.resolve)
+	s.beginProcess()
+}
+
+func (s *source) readDictionary() error {
+	in, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	w := walk(in, none)
+	for n := 1; ; n++ {
+		v, err := w.Read()
+		if s.atEnd(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if w.message() == otlpproto.Dictionary {
+			if err := s.dictionary.add(v, w.Offset()); err != nil {
+				return err
+			}
+		}
+		if n%checkEach == 0 && s.claim(s.dictionary.bytes()+int64(len(s.held))) {
+			return io.EOF
+		}
+	}
+}
+
+// atEnd reports whether reading has ended where it had to: at the end, or at the damage that opening told.
+func (s *source) atEnd(err error) bool {
+	var damaged *damage.Error
+	return err == io.EOF || s.file.damaged && errors.As(err, &damaged)
+}
+
+// open opens the intact part of the file.
+func (s *source) open() (io.ReadCloser, error) {
+	if s.held != nil {
+		return io.NopCloser(bytes.NewReader(s.held)), nil
+	}
+	in, _, err := s.file.message()
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(in, s.file.size), in}, nil
+}
+
+// checkEach is the number of rows after which to check for room.
+const checkEach = 1 << 14
+
+// claim tells the tables how much memory is held, and reports whether they are full.
+func (s *source) claim(bytes int64) (full bool) {
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	s.claimed.Set(s.tables, bytes)
+	return s.tables.Full()
+}
+
+// beginProcess makes the process ready that comes next.
+func (s *source) beginProcess() {
+	w := &s.wanted[s.at]
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	nothing := values.NewPlan(nil, stream.ValueType{}, 0)
+	if s.at == 0 {
+		s.rows = values.NewRows(s.tables, w.id, nothing)
+	} else {
+		s.rows.Turn(w.id, nothing)
+	}
+	s.group, s.whose = 0, make(map[string]whose)
+	for _, line := range w.of.lines {
+		s.tables.Ledger.Add(line)
+	}
+	s.tellLocked(w.of, stream.ReasonUndefined, "attributes", "", w.of.lost)
+}
+
+// process is the one that is being read.
+func (s *source) process() *process { return s.wanted[s.at].of }
+
+// fill reads samples until there are rows to hand over. The error is io.EOF at the end, or when the
+// tables are full.
+func (s *source) fill() error {
+	if s.reading == 0 {
+		if err := s.beginGroup(); err != nil {
+			return err
+		}
+	}
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	known := s.tables.Stacks.Len()
+	for !s.rows.Full() {
+		more, err := s.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			s.reading = 0
+			s.group++
+			break
+		}
+		s.add()
+		if now := s.tables.Stacks.Len(); now > known+checkEach {
+			known = now
+			if s.full() {
+				return io.EOF
+			}
+		}
+	}
+	s.rows.Hand()
+	if s.full() {
+		return io.EOF
+	}
+	return nil
+}
+
+// full updates the memory that is held and reports whether the tables are full, which are locked.
+func (s *source) full() bool {
+	s.claimed.Set(s.tables, s.code.bytes()+int64(len(s.held))+64*int64(len(s.whose)))
+	return s.tables.Full()
+}
+
+// beginGroup opens the profiles of the next group, of the next process if this one has no more.
+func (s *source) beginGroup() error {
+	for s.group == len(s.process().groups) {
+		s.tellMore()
+		if s.at++; s.at == len(s.wanted) {
+			s.at--
+			return io.EOF
+		}
+		s.beginProcess()
+	}
+	g := &s.process().groups[s.group]
+	for i, p := range g.profiles {
+		if i == len(s.cursors) {
+			in, err := s.open()
+			if err != nil {
+				return err
+			}
+			s.cursors = append(s.cursors, &cursor{walker: walk(in, p.number), in: in})
+		}
+		s.cursors[i].only, s.cursors[i].inside = p.number, false // it is ahead
+	}
+	s.reading = len(g.profiles)
+	s.plan = values.NewPlan(g.types, g.period, g.profiles[0].every)
+	s.rows.Use(s.plan)
+	s.scaled = make([]int64, len(g.types))
+	s.number = 0
+	if n := g.profiles[0].untimed; n > 0 && g.profiles[0].duration > 0 {
+		where := fmt.Sprintf("no moment of their own, spread over %v", time.Duration(g.profiles[0].duration))
+		s.tell(s.process(), stream.ReasonClock, "samples", where, n)
+	}
+	return nil
+}
+
+// cursor reads the samples of one profile after the other.
+type cursor struct {
+	*walker
+	in     io.Closer
+	inside bool // the profile
+	sample
+	ok bool // the sample is
+}
+
+// profileDepth is how deep the fields of a profile are.
+const profileDepth = 3
+
+// next reads the next sample; false at the end.
+func (c *cursor) next() (more bool, err error) {
+	for !c.inside || !c.Ended(profileDepth) {
+		v, err := c.Read()
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case !c.inside:
+			c.inside = c.message() == otlpproto.ScopeProfiles && v.Number == otlpproto.ScopeProfilesProfile && c.profile == c.only
+		case v.Number == otlpproto.ProfileSample && v.Wire == protobuf.Bytes:
+			c.ok = c.parse(v.Bytes)
+			return true, nil
+		}
+	}
+	c.inside = false
+	return false, nil
+}
+
+// next reads the next sample of all profiles of the group.
+func (s *source) next() (more bool, err error) {
+	for _, c := range s.cursors[:s.reading] {
+		if more, err = c.next(); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// add adds the rows of the samples that were read: one for each value.
+func (s *source) add() {
+	first := s.cursors[0]
+	number := s.number
+	s.number++
+	for _, c := range s.cursors[:s.reading] {
+		// What was the same on opening is, unless the file was changed.
+		if !c.ok || c.len() != first.len() || !bytes.Equal(c.identity, first.identity) {
+			s.malformed++
+			return
+		}
+	}
+	of := s.of(&first.sample)
+	p := s.process().groups[s.group].profiles[0]
+	place := values.Place{Track: of.track, Owner: of.owner, Stack: s.code.stack(first.stack)}
+	for i := range first.len() {
+		for k, c := range s.cursors[:s.reading] {
+			v, exact := s.plan.Scale(k, c.value(i))
+			if !exact {
+				s.inexact++
+			}
+			s.scaled[k] = v
+		}
+		if len(first.times) > 0 {
+			place.At = stream.Time(min(first.times[i], math.MaxInt64)) + s.shift
+		} else {
+			place.At = values.Spread(stream.Time(p.time), p.duration, number, uint64(p.samples)) + s.shift
+		}
+		s.rows.Add(s.scaled, &place)
+	}
+}
+
+// The attributes of samples that are not labels. Labels of the program that are called as one of the
+// first two, or as the labels of a link, have another name in files of gprof's own.
+const (
+	keyTrack     = "thread.name"
+	keyThread    = "thread.id"
+	keyGoroutine = "goroutine"
+	keyProgram   = "label."
+
+	labelTrace = "trace_id"
+	labelSpan  = "span_id"
+)
+
+// of is whose a sample is.
+func (s *source) of(m *sample) whose {
+	if len(m.attributes) == 0 && m.link == 0 {
+		return whose{}
+	}
+	s.key = binary.AppendUvarint(s.key[:0], m.link)
+	for _, n := range m.attributes {
+		s.key = binary.AppendUvarint(s.key, n)
+	}
+	if w, ok := s.whose[string(s.key)]; ok {
+		return w
+	}
+	if len(s.whose) == maxWhose {
+		clear(s.whose)
+	}
+	w := s.find(m)
+	s.whose[string(s.key)] = w
+	return w
+}
+
+func (s *source) find(m *sample) (w whose) {
+	known, undefined := s.dictionary.attributes(m.attributes)
+	s.code.undefined += undefined
+	var labels []stream.Attr
+	track := stream.Track{Process: s.wanted[s.at].id, Root: true}
+	for _, a := range known {
+		switch {
+		case a.key == keyTrack:
+			track.Name = a.text
+		case a.key == keyThread && a.isNumber:
+			track.Thread = a.number
+		case a.key == keyGoroutine && a.isNumber && a.unit == "" && a.number > 0:
+			w.owner.Goroutine = a.number
+		default:
+			labels = append(labels, s.label(a))
+		}
+	}
+	labels = append(labels, s.link(m.link)...)
+	if len(labels) > 0 {
+		w.owner.Labels = s.tables.Labels.Intern(stream.NewLabelSet(labels...))
+	}
+	if track.Thread != 0 && track.Name == "" {
+		track.Name = fmt.Sprintf("thread %d", track.Thread)
+	}
+	switch {
+	case track.Name == "":
+	case track.Thread == 0 && track.Name == s.tables.Process(track.Process).Name:
+		w.track = s.tables.Tracks.Intern(stream.Track{Process: track.Process, Name: track.Name, Main: true})
+	default:
+		w.track = s.tables.Tracks.Intern(track)
+	}
+	return w
+}
+
+func (s *source) label(a attribute) stream.Attr {
+	switch key, ok := strings.CutPrefix(a.key, keyProgram); {
+	case ok && (key == keyTrack || key == keyGoroutine):
+		a.key = key
+	}
+	s.tables.NoteLabel(a.key, a.isNumber)
+	if a.isNumber && a.unit != "" {
+		a.text += " " + a.unit
+	}
+	return stream.Attr{Key: a.key, Value: a.text}
+}
+
+// link is the labels of a link to a span. Ids of another length than theirs are none.
+func (s *source) link(n uint64) []stream.Attr {
+	if n == 0 {
+		return nil
+	}
+	row, ok := s.code.row(otlpproto.DictionaryLink, n)
+	if !ok {
+		return nil
+	}
+	var trace, span []byte
+	m := protobuf.Message{Rest: row}
+	for v, more := m.Read(); more; v, more = m.Read() {
+		switch v.Number {
+		case otlpproto.LinkTrace:
+			trace = v.Bytes
+		case otlpproto.LinkSpan:
+			span = v.Bytes
+		}
+	}
+	if m.Bad || len(trace) != 16 || len(span) != 8 {
+		s.links++
+		return nil
+	}
+	return []stream.Attr{{Key: labelTrace, Value: hex.EncodeToString(trace)}, {Key: labelSpan, Value: hex.EncodeToString(span)}}
+}
+
+// end ends reading; err is the reason, io.EOF at the end.
+func (s *source) end(err error) {
+	s.ended = true
+	s.rows.Hand()
+	if !s.atEnd(err) {
+		s.tell(s.process(), stream.ReasonUnreadable, "files", err.Error(), 1)
+	}
+	s.tellMore()
+	s.release()
+}
+
+// Close implements [io.Closer].
+func (s *source) Close() error {
+	s.ended = true
+	s.rows.Drop()
+	return s.release()
+}
+
+// release frees what only reading needs: there may be a thousand sources.
+func (s *source) release() error {
+	s.held, s.dictionary, s.code, s.whose = nil, dictionary{}, nil, nil
+	s.claim(0)
+	var err error
+	for _, c := range s.cursors {
+		err = errors.Join(err, c.in.Close())
+	}
+	s.cursors = nil
+	return err
+}
+
+// tellMore writes what was odd in the process to the ledger.
+func (s *source) tellMore() {
+	of := s.process()
+	s.tell(of, stream.ReasonMalformed, "samples", "", s.malformed)
+	s.tell(of, stream.ReasonMalformed, "values", "beyond 64 bits in their unit", s.inexact)
+	s.tell(of, stream.ReasonMalformed, "links", "to a span", s.links)
+	s.malformed, s.inexact, s.links = 0, 0, 0
+	if c := s.code; c != nil {
+		s.tell(of, stream.ReasonMalformed, "definitions", "", c.malformed)
+		s.tell(of, stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d locations", maxStack), c.tooDeep)
+		s.tell(of, stream.ReasonUndefined, "numbers of rows", "", c.undefined)
+		s.tell(of, stream.ReasonUnsupported, "details of code", "columns, and attributes of places and mappings", c.details)
+		c.malformed, c.tooDeep, c.undefined, c.details = 0, 0, 0, 0
+	}
+}
+
+// tell adds a ledger line, unless it counts nothing.
+func (s *source) tell(of *process, r stream.Reason, what, where string, n int64) {
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	s.tellLocked(of, r, what, where, n)
+}
+
+func (s *source) tellLocked(of *process, r stream.Reason, what, where string, n int64) {
+	if n > 0 {
+		s.tables.Ledger.Add(stream.Line{Process: of.row.InstanceName(), Reason: r, What: what, Where: where, Count: n})
+	}
+}
