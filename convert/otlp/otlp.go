@@ -23,6 +23,9 @@
 //
 // The message is written in one pass. A process' samples and the dictionary wait in temporary files, as
 // their lengths stand before them. Rows of other kinds have no place here; the ledger counts them.
+//
+// For a collector, which takes requests of a limited size, the same is several messages, each with a
+// dictionary of its own.
 package otlp
 
 import (
@@ -46,8 +49,9 @@ type Options struct {
 
 // Sink writes one message.
 type Sink struct {
-	pipe     *pipeline.Writer
 	form     form
+	end      func() error // takes the rest of the output
+	requests *requests    // nil: there is one message
 	tables   *stream.Tables
 	known    []stream.Line // the ledger of the source
 	totals   *totals.Totals
@@ -85,12 +89,17 @@ func (s *span) add(at stream.Time) {
 
 // New returns a Sink that writes to w, and closes it at the end.
 func New(w *pipeline.Writer, o Options) *Sink {
-	s := &Sink{pipe: w, samples: spill.New(o.SpillDir), codeFile: spill.New(o.SpillDir)}
-	s.form = &protoForm{out: w}
+	s := spilling(o.SpillDir)
+	s.form, s.end = &protoForm{out: w}, w.Close
 	if o.JSON {
 		s.form = &jsonForm{out: w}
 	}
 	return s
+}
+
+// spilling is a Sink with its temporary files.
+func spilling(spillDir string) *Sink {
+	return &Sink{samples: spill.New(spillDir), codeFile: spill.New(spillDir)}
 }
 
 // Begin makes tables ready.
@@ -121,6 +130,9 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	} else {
 		s.moments.finish()
 		s.totals.Add(b)
+	}
+	if s.requests != nil && s.requests.err != nil {
+		return s.requests.err
 	}
 	return s.samples.Err()
 }
@@ -163,7 +175,7 @@ func (s *Sink) Close() error {
 	if err := s.codeFile.Close(); err != nil {
 		return err
 	}
-	return s.pipe.Close()
+	return s.end()
 }
 
 // writeProcess writes the profiles of a process as far as they have come.
@@ -188,7 +200,7 @@ func (s *Sink) header(p *stream.Process, i int, first bool) []byte {
 	}
 	typ := s.types.List[i]
 	body := protobuf.AppendBytes(nil, otlpproto.ProfileType, s.valueType(typ))
-	body = protobuf.AppendBytes(body, otlpproto.ProfileID, profileID(p, typ))
+	body = protobuf.AppendBytes(body, otlpproto.ProfileID, s.profileID(p, typ))
 	body = protobuf.AppendFixed64(body, otlpproto.ProfileTime, uint64(start))
 	body = protobuf.AppendNumber(body, otlpproto.ProfileDuration, uint64(max(0, end-start)))
 	if period, n := periodOf(p, typ); n > 0 {
@@ -202,9 +214,12 @@ func (s *Sink) header(p *stream.Process, i int, first bool) []byte {
 }
 
 // profileID is the same whenever the same is converted.
-func profileID(p *stream.Process, typ stream.ValueType) []byte {
+func (s *Sink) profileID(p *stream.Process, typ stream.ValueType) []byte {
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%s %s %s", p.InstanceName(), typ.Name, typ.Unit)
+	if s.requests != nil && s.requests.sent > 0 {
+		fmt.Fprintf(h, " %d", s.requests.sent)
+	}
 	return h.Sum(nil)
 }
 

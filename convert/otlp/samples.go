@@ -137,6 +137,7 @@ func (s *Sink) addMoments(series stream.Series, m *moments) {
 			})
 		}
 		m.of(g, func(row *moment) { s.see(series.Kind, row) })
+		s.split()
 	}
 }
 
@@ -162,6 +163,7 @@ func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all []totals.
 				return binary.AppendUvarint(values, uint64(of[typ])), times
 			})
 		}
+		s.split()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"gprof/cmd/internal/output"
 	"gprof/cmd/internal/report"
 	"gprof/convert"
+	"gprof/convert/otlp"
 	"gprof/ingest"
 	"gprof/stream"
 	"gprof/stream/split"
@@ -75,9 +76,18 @@ func (m *pass) begin() (err error) {
 	return nil
 }
 
+// requestSize is about how large requests to a collector are, in bytes: less than half of what it takes
+// unless it is configured otherwise.
+const requestSize = 8 << 20
+
 // open begins a target.
 func (m *pass) open(t Target) (stream.Sink, error) {
-	if t.Many {
+	switch {
+	case t.Collector != nil && t.Many:
+		return nil, console.Exit(console.Usage, fmt.Errorf("%s: --per writes files; a collector gets one output", t.Name))
+	case t.Collector != nil:
+		return otlp.NewRequests(requestSize, output.TempDir(), t.Collector.Send), nil
+	case t.Many:
 		return m.splitter(t)
 	}
 	if t.Format.Directory() {

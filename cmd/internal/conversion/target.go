@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gprof/cmd/internal/collector"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
 	"gprof/convert"
@@ -21,11 +22,15 @@ type Target struct {
 	Many    bool           // many files, for which the name has placeholders
 	Root    string         // of many files: their directory; "" if only the name tells it
 	Shared  *output.Shared // of a directory that has files of earlier runs, or of other inputs
+
+	Collector *collector.Client // that takes the output; nil: it is a file or a directory
 }
 
 // Room is a directory for the target's files until they are moved into place.
 func (t *Target) Room() string {
 	switch {
+	case t.Collector != nil:
+		return output.TempDir()
 	case t.Many:
 		dir, _ := t.parts()
 		return output.Existing(dir)
@@ -39,13 +44,16 @@ func (t *Target) Room() string {
 // A file whose name ends with .gz is compressed, wherever its format comes from.
 func targetOf(table convert.Table, value, format string) (Target, error) {
 	t, err := readTarget(table, value, format)
-	if strings.HasSuffix(t.Name, ".gz") && !t.Format.Directory() {
+	if strings.HasSuffix(t.Name, ".gz") && t.Collector == nil && !t.Format.Directory() {
 		t.Options.Gzip = true
 	}
 	return t, err
 }
 
 func readTarget(table convert.Table, value, format string) (t Target, err error) {
+	if strings.HasPrefix(value, collector.Scheme) {
+		return collectorTarget(table, value, format)
+	}
 	if name, output, ok := strings.Cut(value, "="); ok && format == "" && output != "" {
 		t.Name = output
 		if t.Format, t.Options, err = table.ByFormat(name); err == nil {
@@ -60,6 +68,20 @@ func readTarget(table convert.Table, value, format string) (t Target, err error)
 		err = fmt.Errorf("stdout has no name that tells the format; add --format, or write NAME=- with one of %s", input.FormatNames(table))
 	default:
 		t.Format, t.Options, err = table.ByName(value)
+	}
+	return t, err
+}
+
+// collectorTarget is the target of a collector's URL. What it takes has one format.
+func collectorTarget(table convert.Table, url, format string) (t Target, err error) {
+	if t.Format, t.Options, err = table.ByFormat("otlp"); err != nil {
+		return t, err
+	}
+	if format != "" && format != t.Format.Name {
+		return t, fmt.Errorf("%s: a collector takes only the format %s", format, t.Format.Name)
+	}
+	if t.Collector, err = collector.New(url); err == nil {
+		t.Name = t.Collector.String()
 	}
 	return t, err
 }
@@ -91,7 +113,9 @@ func TargetsOf(table convert.Table, values []string, format string) ([]Target, e
 func CheckPlaces(found *ingest.Found, targets []Target, losses string) error {
 	all := []place{}
 	for _, t := range targets {
-		all = append(all, t.place())
+		if t.Collector == nil {
+			all = append(all, t.place())
+		}
 	}
 	if losses != "" {
 		all = append(all, place{"--losses " + losses, losses, false})
