@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gprof/cmd/internal/collector"
+	"gprof/cmd/internal/download"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
 	"gprof/convert"
@@ -51,8 +52,11 @@ func targetOf(table convert.Table, value, format string) (Target, error) {
 }
 
 func readTarget(table convert.Table, value, format string) (t Target, err error) {
-	if strings.HasPrefix(value, collector.Scheme) {
+	switch {
+	case strings.HasPrefix(value, collector.Scheme):
 		return collectorTarget(table, value, format)
+	case download.Is(value):
+		return t, fmt.Errorf("%s: an output can't be a URL; for OpenTelemetry's collector write %s%s", value, collector.Scheme, value)
 	}
 	if name, output, ok := strings.Cut(value, "="); ok && format == "" && output != "" {
 		t.Name = output

@@ -3,6 +3,7 @@
 package input
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/download"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/output"
 	"gprof/cmd/internal/selection"
@@ -26,11 +28,17 @@ type Tool struct {
 	Sources []ingest.Format // besides those of package ingest
 	Words   []string        // of the command line
 
-	stores store.Stores
+	stores    store.Stores
+	downloads download.Files
 }
 
-// Mount returns the file system of a path in a bucket, and the name in it; nil for others.
-func (s *Tool) Mount(path string) (fs.FS, string, error) { return s.stores.Mount(path) }
+// Mount returns the file system of a path in a bucket or of a URL, and the name in it; nil for others.
+func (s *Tool) Mount(path string) (fs.FS, string, error) {
+	if fsys, name, err := s.downloads.Mount(path); fsys != nil || err != nil {
+		return fsys, name, err
+	}
+	return s.stores.Mount(path)
+}
 
 // Place is an output that several machines write: a directory, or s3://BUCKET/NAME. Unfinished
 // files lie below inside, if it is a directory.
@@ -106,7 +114,7 @@ type Patience struct {
 
 // options are the options of ingest for the flag.
 func (p Patience) options(s *Tool) ingest.Options {
-	o := ingest.Options{Stdin: s.Stdin, Stall: p.Stall, Formats: s.Sources, Mount: s.stores.Mount}
+	o := ingest.Options{Stdin: s.Stdin, Stall: p.Stall, Formats: s.Sources, Mount: s.Mount}
 	if p.Stall <= 0 {
 		o.Stall = -1
 	}
@@ -139,12 +147,39 @@ func (s *Tool) Open(inputs []string, o ingest.Options) (*ingest.Found, error) {
 	if slices.Contains(inputs, "-") && console.IsTerminal(s.Stdin) {
 		return nil, console.Exit(console.Usage, errors.New("- reads an archive from stdin, which is a terminal; pipe one in: tar c SESSION | gprof-convert - -o OUT"))
 	}
+	s.download(inputs, o)
 	found, err := ingest.Find(inputs, o)
 	if err != nil {
 		return nil, err
 	}
 	s.warnOf(found.Warnings)
 	return found, nil
+}
+
+// download gets the inputs that are URLs.
+func (s *Tool) download(inputs []string, o ingest.Options) {
+	var urls []string
+	most := time.Duration(0)
+	for _, in := range inputs {
+		if download.Is(in) && !slices.Contains(urls, in) {
+			urls, most = append(urls, in), max(most, download.Seconds(in))
+		}
+	}
+	if len(urls) == 0 {
+		return
+	}
+	if most > 0 {
+		s.Say(fmt.Sprintf("asking %s, which takes %v", human.Plural(len(urls), "server"), most))
+	}
+	stall := o.Stall
+	if stall == 0 {
+		stall = ingest.DefaultStall
+	}
+	dir := o.TempDir
+	if dir == "" {
+		dir = output.TempDir()
+	}
+	s.downloads.Get(context.Background(), urls, dir, stall)
 }
 
 // warnOf prints warnings, and a hint if an input was given up.
