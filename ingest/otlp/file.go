@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strings"
 
@@ -63,6 +64,21 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 // maxJSON bounds a file as JSON, which is read into memory.
 const maxJSON = 1 << 30
 
+// shorter is how many times as long JSON is, as a rule, as the same in protobuf.
+const shorter = 3
+
+// readAll reads to the end; of may know the size.
+func readAll(in io.Reader, of io.Reader) ([]byte, error) {
+	var text bytes.Buffer
+	if f, ok := of.(fs.File); ok {
+		if info, err := f.Stat(); err == nil {
+			text.Grow(int(min(max(0, info.Size()), maxJSON)) + bytes.MinRead)
+		}
+	}
+	_, err := text.ReadFrom(in)
+	return text.Bytes(), err
+}
+
 // message opens the file as protobuf. newer is how many fields of JSON are not known.
 func (f *File) message() (in io.ReadCloser, newer int64, err error) {
 	in, err = f.open()
@@ -77,18 +93,18 @@ func (f *File) message() (in io.ReadCloser, newer int64, err error) {
 		}{head, in}, 0, nil
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(head, maxJSON+1))
+	text, err := readAll(io.LimitReader(head, maxJSON+1), in)
 	if err != nil {
 		return nil, 0, &damage.Error{Off: int64(len(text)), Err: err}
 	}
 	if len(text) > maxJSON {
 		return nil, 0, &damage.Error{Off: maxJSON, Err: fmt.Errorf("%w: JSON of more than 1 GiB, want protobuf", damage.ErrTooBig)}
 	}
-	var anything json.RawMessage
-	if err := json.Unmarshal(text, &anything); err != nil {
-		return nil, 0, jsonError(text, err)
+	if !json.Valid(text) {
+		var anything json.RawMessage
+		return nil, 0, jsonError(text, json.Unmarshal(text, &anything))
 	}
-	body, newer, err := otlpproto.Data.AppendProto(nil, text)
+	body, newer, err := otlpproto.Data.AppendProto(make([]byte, 0, len(text)/shorter), text)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrProfile, err)
 	}

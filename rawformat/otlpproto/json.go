@@ -1,6 +1,7 @@
 package otlpproto
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,7 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
 	"gprof/rawformat/protobuf"
 )
@@ -171,13 +172,14 @@ func (r *reader) fail(f *Field, want string) {
 
 // peek is the next byte that is no space, 0 at the end.
 func (r *reader) peek() byte {
-	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
-		r.at++
+	for ; r.at < len(r.text); r.at++ {
+		switch c := r.text[r.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
 	}
-	if r.at == len(r.text) {
-		return 0
-	}
-	return r.text[r.at]
+	return 0
 }
 
 // take takes the next byte if it is c.
@@ -204,9 +206,9 @@ func (r *reader) message(dst []byte, t Type, depth int) []byte {
 		return dst
 	}
 	r.each('}', func() {
-		name := r.string()
+		f := t.byName(r.raw())
 		r.take(':')
-		if f := t.ByName(name); f != nil {
+		if f != nil {
 			dst = r.field(dst, f, depth)
 		} else {
 			r.unknown++
@@ -232,15 +234,26 @@ func (r *reader) field(dst []byte, f *Field, depth int) []byte {
 		r.each(']', func() { dst = r.value(dst, f, depth) })
 		return dst
 	}
-	var packed []byte
+	dst = protobuf.AppendTag(dst, f.Number, protobuf.Bytes)
+	from := len(dst)
 	r.each(']', func() {
 		if n := r.number(f); f.Kind == Fixed || f.Kind == Double {
-			packed = binary.LittleEndian.AppendUint64(packed, n)
+			dst = binary.LittleEndian.AppendUint64(dst, n)
 		} else {
-			packed = binary.AppendUvarint(packed, n)
+			dst = binary.AppendUvarint(dst, n)
 		}
 	})
-	return protobuf.AppendBytes(dst, f.Number, packed)
+	return withLength(dst, from)
+}
+
+// withLength puts before what follows from its length.
+func withLength(dst []byte, from int) []byte {
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(dst)-from))
+	dst = append(dst, length[:n]...)
+	copy(dst[from+n:], dst[from:])
+	copy(dst[from:], length[:n])
+	return dst
 }
 
 // value appends a field with its value, even if that is the default: in an AnyValue it says of which
@@ -248,7 +261,9 @@ func (r *reader) field(dst []byte, f *Field, depth int) []byte {
 func (r *reader) value(dst []byte, f *Field, depth int) []byte {
 	switch f.Kind {
 	case Message:
-		return protobuf.AppendBytes(dst, f.Number, r.message(nil, f.Of, depth+1))
+		dst = protobuf.AppendTag(dst, f.Number, protobuf.Bytes)
+		from := len(dst)
+		return withLength(r.message(dst, f.Of, depth+1), from)
 	case String:
 		return protobuf.AppendBytes(dst, f.Number, r.textOf(f))
 	case ID:
@@ -258,11 +273,11 @@ func (r *reader) value(dst []byte, f *Field, depth int) []byte {
 		}
 		return protobuf.AppendBytes(dst, f.Number, id)
 	case Base64:
-		bytes, err := base64.StdEncoding.DecodeString(r.textOf(f))
+		data, err := base64.StdEncoding.DecodeString(r.textOf(f))
 		if err != nil {
 			r.fail(f, "bytes in base64")
 		}
-		return protobuf.AppendBytes(dst, f.Number, bytes)
+		return protobuf.AppendBytes(dst, f.Number, data)
 	case Fixed, Double:
 		return binary.LittleEndian.AppendUint64(protobuf.AppendTag(dst, f.Number, protobuf.Fixed64), r.number(f))
 	}
@@ -274,30 +289,47 @@ func (r *reader) textOf(f *Field) string {
 		r.fail(f, "a text")
 		return ""
 	}
-	return r.string()
+	raw := r.raw()
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	json.Unmarshal(raw, &s) // which can't fail if the text is valid
+	return s
 }
 
-// string takes a text.
-func (r *reader) string() (s string) {
+// raw takes a value as it stands.
+func (r *reader) raw() []byte {
 	r.peek()
 	from := r.at
 	r.skip()
-	json.Unmarshal(r.text[from:r.at], &s) // which can't fail if the text is valid
-	return s
+	return r.text[from:r.at]
 }
 
 // number takes a number, which may be a text.
 func (r *reader) number(f *Field) uint64 {
-	r.peek()
-	from := r.at
-	r.skip()
-	word := strings.Trim(string(r.text[from:r.at]), `"`)
-	n, ok := parseNumber(f.Kind, word)
+	raw := r.raw()
+	word := bytes.Trim(raw, `"`)
+	if n, ok := digits(word); ok && f.Kind <= Fixed {
+		return n
+	}
+	n, ok := parseNumber(f.Kind, string(word))
 	if !ok {
-		r.at = from
+		r.at -= len(raw)
 		r.fail(f, "a number")
 	}
 	return n
+}
+
+// digits parses a number of a few digits, which most are.
+func digits(word []byte) (n uint64, ok bool) {
+	for _, c := range word {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n, len(word) > 0 && len(word) < 19
 }
 
 // parseNumber parses a number or a bool as it is in a message.
