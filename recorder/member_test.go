@@ -44,13 +44,11 @@ func memberChild() {
 					time.Sleep(time.Millisecond)
 				}
 			}
-		case "insist": // mark until a marker is recorded
-			n++
-			for dropped := rec.Drops(); ; dropped = rec.Drops() {
-				if acked.Mark(n, payload); rec.Drops() == dropped {
-					break
-				}
-				time.Sleep(time.Millisecond)
+		case "insist": // each marker until it is recorded; one if no number is given
+			many, _ := strconv.Atoi(arg)
+			for range max(1, many) {
+				n++
+				insist(rec, func() { acked.Mark(n, payload) })
 			}
 		case "pause":
 			rec.Pause()
@@ -61,6 +59,17 @@ func memberChild() {
 	}
 	if err := rec.Stop(); err != nil {
 		fmt.Println("error", err)
+	}
+}
+
+// insist makes a marker until it is recorded: on a busy machine there may be no room for a moment.
+func insist(rec *recorder.Recorder, mark func()) {
+	lost := func() uint64 { d := rec.Drops(); return d.NoChunk + d.Busy + d.Dictionary }
+	for before := lost(); ; before = lost() {
+		if mark(); lost() == before {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

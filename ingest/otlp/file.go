@@ -3,11 +3,13 @@ package otlp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
 	"gprof/ingest/internal/damage"
@@ -23,20 +25,36 @@ import (
 type File struct {
 	open      func() (io.ReadCloser, error)
 	json      bool
-	size      int64 // as protobuf, up to where it is intact
-	damaged   bool  // behind that
+	parts     []part
 	processes []process
 	newer     int64 // fields of a later version
 	originals int64 // profiles with the data that they were made of
 	resolve   naming.Resolve
 }
 
-// process is a resource of the file.
+// part is a message: the file itself, or a line of JSON, as the collector writes one for each request that
+// it gets. Its tables are its own.
+type part struct {
+	span
+	damaged bool // behind that
+	units   []unit
+}
+
+// unit is the profiles of a process in a part.
+type unit struct {
+	process int // its place in the file's
+	groups  []group
+}
+
+// process is a resource of the file. Those of several parts that say the same are one.
 type process struct {
-	row    stream.Process
-	groups []group
-	lines  []stream.Line // that its comments are
-	lost   int64         // undefined attributes
+	row   stream.Process
+	lines []stream.Line // that its comments are
+	lost  int64         // undefined attributes
+
+	names  []string // of the types of its values
+	groups int
+	timed  bool
 }
 
 // Open reads a file; open opens it, decompressed, and is called again when the samples are read. The
@@ -44,21 +62,92 @@ type process struct {
 // readable up to the error.
 func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	f := &File{open: open}
-	in, newer, err := f.message()
+	in, err := open()
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	_, f.json = in.(*heldMessage)
-	s, err := scan(in)
-	if s == nil {
-		return nil, err
+	head := bufio.NewReaderSize(in, 64)
+	o := opening{File: f, known: map[string]int{}}
+	if start, _ := head.Peek(64); isJSON(start) {
+		f.json = true
+		err = o.texts(head, in)
+	} else {
+		err = o.part(head, span{})
 	}
-	f.size, f.damaged, f.newer, f.originals = s.size, err != nil, s.newer+newer, s.originals
-	for i, r := range s.resources {
-		f.processes = append(f.processes, s.process(r, i))
+	o.finish()
+	if len(f.processes) == 0 {
+		return nil, cmp.Or(err, fmt.Errorf("%w: there is no resource in it", ErrProfile))
 	}
 	return f, err
+}
+
+// opening is a file that is being opened.
+type opening struct {
+	*File
+	known map[string]int // processes, by what their resources say
+}
+
+// texts adds a file that is JSON. of is the file itself.
+func (o *opening) texts(in, of io.Reader) error {
+	text, err := readText(in, of)
+	if err != nil {
+		return &damage.Error{Off: int64(len(text)), Err: err}
+	}
+	documents, bad := split(text)
+	for _, d := range documents {
+		body, newer, err := otlpproto.Data.AppendProto(make([]byte, 0, (d.to-d.from)/shorter), text[d.from:d.to])
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrProfile, err)
+		}
+		o.newer += newer
+		if err := o.part(bytes.NewReader(body), d); err != nil {
+			return err
+		}
+	}
+	return bad
+}
+
+// part adds a message. It is the file itself if the place is empty.
+func (o *opening) part(in io.Reader, at span) error {
+	s, err := scan(in)
+	if s == nil {
+		return err
+	}
+	o.newer, o.originals = o.newer+s.newer, o.originals+s.originals
+	p := part{span: at, damaged: err != nil}
+	if at == (span{}) {
+		p.to = s.size
+	}
+	times := map[string]int{} // that a resource says the same in this part
+	for i, r := range s.resources {
+		key := fmt.Sprintf("%d %s", times[string(r.message)], r.message)
+		times[string(r.message)]++
+		n, ok := o.known[key]
+		if !ok {
+			if len(o.processes) == maxResources {
+				return &damage.Error{Off: at.from, Err: fmt.Errorf("%w: more than %d resources", damage.ErrTooBig, maxResources)}
+			}
+			n = len(o.processes)
+			o.known[key] = n
+			o.processes = append(o.processes, s.process(r, i))
+		}
+		s.add(&o.processes[n], r, len(s.resources) == 1)
+		p.units = append(p.units, unit{n, r.groups})
+	}
+	if len(p.units) > 0 {
+		o.parts = append(o.parts, p)
+	}
+	if len(o.parts) > maxProfiles {
+		return &damage.Error{Off: at.from, Err: fmt.Errorf("%w: more than %d messages", damage.ErrTooBig, maxProfiles)}
+	}
+	return err
+}
+
+func (o *opening) finish() {
+	for i := range o.processes {
+		o.processes[i].finish()
+	}
 }
 
 // maxJSON bounds a file as JSON, which is read into memory.
@@ -67,83 +156,75 @@ const maxJSON = 1 << 30
 // shorter is how many times as long JSON is, as a rule, as the same in protobuf.
 const shorter = 3
 
-// readAll reads to the end; of may know the size.
-func readAll(in io.Reader, of io.Reader) ([]byte, error) {
+// readText reads JSON to its end; of may know the size.
+func readText(in, of io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	if f, ok := of.(fs.File); ok {
 		if info, err := f.Stat(); err == nil {
 			text.Grow(int(min(max(0, info.Size()), maxJSON)) + bytes.MinRead)
 		}
 	}
-	_, err := text.ReadFrom(in)
+	_, err := text.ReadFrom(io.LimitReader(in, maxJSON+1))
+	if err == nil && text.Len() > maxJSON {
+		err = fmt.Errorf("%w: JSON of more than 1 GiB, want protobuf", damage.ErrTooBig)
+	}
 	return text.Bytes(), err
 }
 
-// message opens the file as protobuf. newer is how many fields of JSON are not known.
-func (f *File) message() (in io.ReadCloser, newer int64, err error) {
-	in, err = f.open()
-	if err != nil {
-		return nil, 0, err
+// span is a range of the file, of what is intact.
+type span struct{ from, to int64 }
+
+// split finds the JSON values of a text: it is one, or has one on each line. The error is what is wrong
+// behind the last of them.
+func split(text []byte) (all []span, err error) {
+	for at := 0; at < len(text); {
+		end := len(text)
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		switch line := text[at:end]; {
+		case len(bytes.TrimSpace(line)) == 0:
+		case json.Valid(line):
+			all = append(all, span{int64(at), int64(end)})
+		case len(all) == 0 && json.Valid(text[at:]):
+			return []span{{int64(at), int64(len(text))}}, nil
+		case len(all) == 0:
+			return nil, jsonError(text[at:], int64(at))
+		default:
+			return all, jsonError(line, int64(at))
+		}
+		at = end
 	}
-	head := bufio.NewReaderSize(in, 64)
-	if start, _ := head.Peek(64); !isJSON(start) {
-		return struct {
-			io.Reader
-			io.Closer
-		}{head, in}, 0, nil
-	}
-	defer in.Close()
-	text, err := readAll(io.LimitReader(head, maxJSON+1), in)
-	if err != nil {
-		return nil, 0, &damage.Error{Off: int64(len(text)), Err: err}
-	}
-	if len(text) > maxJSON {
-		return nil, 0, &damage.Error{Off: maxJSON, Err: fmt.Errorf("%w: JSON of more than 1 GiB, want protobuf", damage.ErrTooBig)}
-	}
-	if !json.Valid(text) {
-		var anything json.RawMessage
-		return nil, 0, jsonError(text, json.Unmarshal(text, &anything))
-	}
-	body, newer, err := otlpproto.Data.AppendProto(make([]byte, 0, len(text)/shorter), text)
-	if err != nil {
-		return nil, 0, fmt.Errorf("%w: %w", ErrProfile, err)
-	}
-	return &heldMessage{Reader: bytes.NewReader(body), body: body}, newer, nil
+	return all, nil
 }
 
-// heldMessage is a message in memory.
-type heldMessage struct {
-	*bytes.Reader
-	body []byte
+// jsonError is what is wrong with a text that is not valid, at an offset of the file.
+func jsonError(text []byte, at int64) error {
+	var anything json.RawMessage
+	err := json.Unmarshal(text, &anything)
+	if bad, ok := err.(*json.SyntaxError); ok && bad.Offset < int64(len(text)) {
+		return &damage.Error{Off: at + bad.Offset, Err: fmt.Errorf("%w: %w", damage.ErrDamaged, err)}
+	}
+	return &damage.Error{Off: at + int64(len(text)), Err: damage.ErrTorn}
 }
-
-func (*heldMessage) Close() error { return nil }
 
 // maxHeld is the size in bytes up to which a file is read into memory when its samples are read.
 const maxHeld = 8 << 20
 
-// hold returns the intact part of the message if it is small, or is in memory anyway; else nil.
-func (f *File) hold() (held []byte, err error) {
-	if f.size > maxHeld && !f.json {
+// hold returns the file if it is JSON, and its intact part if it is small; else nil.
+func (f *File) hold() ([]byte, error) {
+	if !f.json && f.parts[0].to > maxHeld {
 		return nil, nil
 	}
-	in, _, err := f.message()
+	in, err := f.open()
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if m, ok := in.(*heldMessage); ok {
-		return m.body[:min(f.size, int64(len(m.body)))], nil
+	if f.json {
+		return readText(in, in)
 	}
-	held, err = io.ReadAll(io.LimitReader(in, f.size))
-	return held, err
-}
-
-func jsonError(text []byte, err error) error {
-	if bad, ok := err.(*json.SyntaxError); ok && bad.Offset < int64(len(text)) {
-		return &damage.Error{Off: bad.Offset, Err: fmt.Errorf("%w: %w", damage.ErrDamaged, err)}
-	}
-	return &damage.Error{Off: int64(len(text)), Err: damage.ErrTorn}
+	return io.ReadAll(io.LimitReader(in, f.parts[0].to))
 }
 
 // NameBy sets what names functions that the file doesn't.
@@ -162,13 +243,17 @@ func (f *File) Processes() (all []stream.Process) {
 	return all
 }
 
-// process is a resource as a process.
+// process is a resource as a process, by what it says itself.
 func (s *survey) process(r *resource, i int) process {
-	p := process{groups: r.groups, row: stream.Process{Instance: s.instance + uint64(i), Clock: stream.Clock{Pieces: 1, Uncertainty: -1}}}
-	p.row.Instance = max(1, p.row.Instance)
+	p := process{row: stream.Process{Instance: max(1, s.instance+uint64(i)), Clock: stream.Clock{Pieces: 1, Uncertainty: -1}}}
 	for _, a := range s.dictionary.pairs(r.message, otlpproto.ResourceAttribute) {
 		p.resourceAttribute(a)
 	}
+	return p
+}
+
+// add adds to a process what its profiles say; alone is whether all mappings are of this process.
+func (s *survey) add(p *process, r *resource, alone bool) {
 	for _, scope := range r.scopes {
 		for _, a := range s.dictionary.pairs(scope, scopeAttribute) {
 			p.profileAttribute(a)
@@ -182,12 +267,8 @@ func (s *survey) process(r *resource, i int) process {
 		}
 	}
 	p.span(r)
-	p.name(&s.dictionary, len(s.resources) == 1)
+	p.name(&s.dictionary, alone)
 	p.describe(r)
-	for i := range p.lines {
-		p.lines[i].Process = p.row.InstanceName()
-	}
-	return p
 }
 
 // scopeAttribute is the field of a scope's attributes.
@@ -274,7 +355,9 @@ func (p *process) comments(a attribute) {
 	for _, comment := range all {
 		var unknown int64
 		if line, ok := wording.ParseRemark(strings.TrimPrefix(comment, "# ")); ok {
-			p.lines = append(p.lines, line)
+			if !slices.Contains(p.lines, line) { // another part of the same says it again
+				p.lines = append(p.lines, line)
+			}
 		} else if _, err := fmt.Sscanf(comment, profileproto.CommentUnknownCPU, &unknown); err == nil && unknown > 0 {
 			p.row.Profile.UnknownCPU = unknown
 		} else {
@@ -284,7 +367,7 @@ func (p *process) comments(a attribute) {
 	p.attr("comment", strings.Join(rest, "\n"))
 }
 
-// span finds the time of the process: that of its profiles and samples.
+// span extends the time of the process to that of its profiles and samples.
 func (p *process) span(r *resource) {
 	first, last := int64(math.MaxInt64), int64(0)
 	for _, at := range r.profiles {
@@ -295,15 +378,20 @@ func (p *process) span(r *resource) {
 			first, last = min(first, at.first), max(last, at.last)
 		}
 	}
-	if first <= last {
-		p.row.Start, p.row.End, p.row.Clock.By = stream.Time(first), stream.Time(last), "the profile"
+	if first > last {
+		return
 	}
+	row := &p.row
+	if row.Clock.By == "" {
+		row.Start, row.End, row.Clock.By = stream.Time(first), stream.Time(last), "the profile"
+	}
+	row.Start, row.End = min(row.Start, stream.Time(first)), max(row.End, stream.Time(last))
 }
 
 // end is when the profile ended, in ns since the Unix epoch.
 func (p *profile) end() int64 { return p.time + min(p.duration, math.MaxInt64-p.time) }
 
-// name finds the program's name; alone is whether all mappings are of this process.
+// name finds the program's file, if all mappings are of this process alone.
 func (p *process) name(d *dictionary, alone bool) {
 	row := &p.row
 	if row.Exe == "" && alone {
@@ -311,6 +399,30 @@ func (p *process) name(d *dictionary, alone bool) {
 			row.Exe = d.text(numbersOf(mapping)[otlpproto.MappingFile])
 		}
 	}
+}
+
+// describe notes what samples there are.
+func (p *process) describe(r *resource) {
+	for _, g := range r.groups {
+		p.groups++
+		for i, typ := range g.types {
+			if name := typ.Name + "/" + typ.Unit; !slices.Contains(p.names, name) && len(p.names) < maxTypes {
+				p.names = append(p.names, name)
+			}
+			p.timed = p.timed || g.profiles[i].timed
+		}
+		if p.row.Interval == 0 {
+			p.row.Interval = values.Nanoseconds(g.profiles[0].every, g.period.Unit)
+		}
+		if p.groups == 1 {
+			p.row.Profile.Types, p.row.Profile.PeriodType, p.row.Profile.Period = g.types, g.period, g.profiles[0].every
+		}
+	}
+}
+
+// finish says what is known when all parts are.
+func (p *process) finish() {
+	row := &p.row
 	if row.Name == "" && row.Exe != "" {
 		row.Name = naming.BaseName(row.Exe)
 	}
@@ -320,37 +432,27 @@ func (p *process) name(d *dictionary, alone bool) {
 	if row.Name == "" {
 		row.Name = "unnamed program"
 	}
-}
-
-// describe says what samples there are.
-func (p *process) describe(r *resource) {
-	timed := false
-	var names []string
-	for _, g := range r.groups {
-		for i, typ := range g.types {
-			names = append(names, typ.Name+"/"+typ.Unit)
-			timed = timed || g.profiles[i].timed
-		}
-		if p.row.Interval == 0 {
-			p.row.Interval = values.Nanoseconds(g.profiles[0].every, g.period.Unit)
-		}
+	if len(p.names) > 0 {
+		row.CPU = "profile of " + strings.Join(p.names, ", ")
 	}
-	p.row.CPU = "profile of " + strings.Join(names, ", ")
-	if len(r.groups) == 0 {
-		p.row.CPU = ""
+	if p.timed || p.groups != 1 { // unlike a profile of pprof's format
+		row.Profile.Types, row.Profile.PeriodType, row.Profile.Period = nil, stream.ValueType{}, 0
 	}
-	if !timed && len(r.groups) == 1 { // as a profile of pprof's format
-		g := &r.groups[0]
-		p.row.Profile.Types, p.row.Profile.PeriodType, p.row.Profile.Period = g.types, g.period, g.profiles[0].every
+	for i := range p.lines {
+		p.lines[i].Process = row.InstanceName()
 	}
 }
 
 // Source returns the source of the processes that have an id.
 func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
-	s := &source{file: f, tables: t, shift: shift}
-	for i, id := range ids {
-		if id != 0 {
-			s.wanted = append(s.wanted, wanted{id, &f.processes[i]})
+	s := &source{file: f, tables: t, ids: ids, shift: shift}
+	for i := range f.parts {
+		p := &f.parts[i]
+		s.total += p.to - p.from
+		for k := range p.units {
+			if at := p.units[k].process; at < len(ids) && ids[at] != 0 {
+				s.wanted = append(s.wanted, wanted{p, &p.units[k]})
+			}
 		}
 	}
 	if len(s.wanted) == 0 {

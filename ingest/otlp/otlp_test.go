@@ -279,6 +279,29 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// The collector's file exporter writes a message on each line, with tables of its own. What its resource
+// says in several is one process; a line that is cut short loses itself only.
+func TestLines(t *testing.T) {
+	named := func(name string) []byte {
+		pair := join(field(otlpproto.KeyName, "service.name"), field(otlpproto.KeyValue, field(otlpproto.ValueString, name)))
+		return field(otlpproto.ResourceProfilesResource, field(otlpproto.ResourceAttribute, pair))
+	}
+	line := func(name string, stack int, at uint64) string {
+		scope := field(otlpproto.ResourceProfilesScope, field(otlpproto.ScopeProfilesProfile, join(typed(1, 2), sampled(stack, []int{1}, []uint64{at}))))
+		return string(otlpproto.Data.AppendJSON(nil, join(field(otlpproto.DataResource, join(named(name), scope)), tables()))) + "\n"
+	}
+	lines := line("cart", 1, 1) + line("shop", 2, 2) + "\n" + line("cart", 2, 3)
+	want := []string{"1 1 shop weight 1 cpu -1 main.main", "2 2 shop weight 1 cpu -1 main.work main.main", "3 1 shop weight 1 cpu -1 main.work main.main"}
+	expect(t, []byte(lines), want...)
+	rows, _, err := rowsOf(t, []byte(lines[:len(lines)-9]))
+	var at *damage.Error
+	if !slices.Equal(rows, want[:2]) || !errors.Is(err, damage.ErrTorn) || !errors.As(err, &at) || at.Off != int64(len(lines)-9) {
+		t.Errorf("%q, %v", rows, err)
+	}
+	one := strings.ReplaceAll(line("cart", 1, 1), ",", ",\n ") // as people lay it out
+	expect(t, []byte(one), want[0])
+}
+
 // Values are texts as people write them, however deep they are in each other.
 func TestValues(t *testing.T) {
 	pair := func(key string, value []byte) []byte {
@@ -311,6 +334,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(whole[:len(whole)/2])
 	f.Add(join(tables(), resourceWith(join(typed(1, 2), sampled(1, []int{1}, nil)))))
 	f.Add(otlpproto.Data.AppendJSON(nil, whole))
+	f.Add(append(append(otlpproto.Data.AppendJSON(nil, whole), '\n'), otlpproto.Data.AppendJSON(nil, whole)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rows, _, _ := rowsOf(t, data)
 		if len(rows) > len(data) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,39 +19,52 @@ import (
 	"gprof/stream"
 )
 
-// source is the source of the wanted processes of a file, one after the other.
+// source is the source of the wanted processes of a file, part by part.
 type source struct {
 	file   *File
 	tables *stream.Tables
+	ids    []stream.ProcessID // by process of the file; 0 is unwanted
 	shift  stream.Time
 	wanted []wanted
+	total  int64 // bytes of all parts
 
-	begun, ended bool
-	held         []byte // the file, if it is small
-	dictionary   dictionary
-	code         *code
-	claimed      stream.Claim
-
-	at      int // in wanted
-	group   int // of that process
+	ended   bool
+	held    []byte // the file, if it is JSON, or small
+	claimed stream.Claim
 	rows    values.Rows
-	plan    *values.Plan
-	reading int       // profiles of the group; 0: it is not begun
-	cursors []*cursor // by profile of the group, and more
-	number  uint64    // of the next sample of the group
-	scaled  []int64   // scratch
+	told    []bool // by process: what is known of it is in the ledger
 
+	// Of the part that is read:
+
+	part       *part
+	done       int64  // bytes of the parts before
+	message    []byte // it, if it is JSON
+	dictionary dictionary
+	code       *code
+	cursors    []*cursor // by profile of the group, and more
+
+	// Of the unit:
+
+	at        int              // in wanted, + 1; 0: nothing is begun
 	whose     map[string]whose // by attributes and link
 	key       []byte           // scratch
 	malformed int64            // samples
 	inexact   int64
 	links     int64 // malformed
+
+	// Of the group:
+
+	group   int // in the unit
+	reading int // its profiles; 0: it is not begun
+	plan    *values.Plan
+	number  uint64  // of the next sample
+	scaled  []int64 // scratch
 }
 
-// wanted is a process that is read.
+// wanted is a unit that is read.
 type wanted struct {
-	id stream.ProcessID
-	of *process
+	part *part
+	*unit
 }
 
 // whose a sample is.
@@ -65,13 +79,15 @@ const maxWhose = 1 << 14
 // Tables implements [stream.Source].
 func (s *source) Tables() *stream.Tables { return s.tables }
 
-// Progress is the bytes of the file that were read for samples, as if it had only those of the process
-// that is being read.
+// Progress is the bytes of the file that were read for samples.
 func (s *source) Progress() (done, total int64) {
-	if s.ended || len(s.cursors) == 0 {
-		return int64(s.at) * s.file.size, int64(len(s.wanted)) * s.file.size
+	switch {
+	case s.ended:
+		return s.total, s.total
+	case len(s.cursors) > 0:
+		return min(s.done+s.cursors[0].Offset(), s.total), s.total
 	}
-	return int64(s.at)*s.file.size + s.cursors[0].Offset(), int64(len(s.wanted)) * s.file.size
+	return s.done, s.total
 }
 
 // Next implements [stream.Source]. Damage is a ledger line.
@@ -82,33 +98,109 @@ func (s *source) Next(b *stream.Batch) error {
 			b.Reset(stream.Series{}, 0)
 			return io.EOF
 		}
-		if !s.begun {
-			s.begin()
-			continue
-		}
-		if err := s.fill(); err != nil {
+		if err := s.read(); err != nil {
 			s.end(err)
 		}
 	}
 	return nil
 }
 
-// begin reads the tables.
-func (s *source) begin() {
-	s.begun = true
-	s.tell(s.wanted[0].of, stream.ReasonNewer, "fields", "of a later state of OpenTelemetry's profiles", s.file.newer)
-	s.tell(s.wanted[0].of, stream.ReasonUnsupported, "original payloads", "", s.file.originals)
-	var err error
-	if s.held, err = s.file.hold(); err == nil {
-		err = s.readDictionary()
+// read reads on, until there may be rows to hand over. The error is io.EOF at the end, or when the tables
+// are full.
+func (s *source) read() error {
+	if s.at == 0 {
+		if err := s.begin(); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		s.end(err)
-		return
+	for s.reading == 0 && s.group == len(s.unit().groups) {
+		s.tellMore()
+		if s.at == len(s.wanted) {
+			return io.EOF
+		}
+		if err := s.beginUnit(); err != nil {
+			return err
+		}
+	}
+	if s.reading == 0 {
+		if err := s.beginGroup(); err != nil {
+			return err
+		}
+	}
+	return s.fill()
+}
+
+// begin begins the first unit.
+func (s *source) begin() (err error) {
+	s.told = make([]bool, len(s.file.processes))
+	if s.held, err = s.file.hold(); err != nil {
+		return err
+	}
+	err = s.beginUnit()
+	s.tell(stream.ReasonNewer, "fields", "of a later state of OpenTelemetry's profiles", s.file.newer)
+	s.tell(stream.ReasonUnsupported, "original payloads", "", s.file.originals)
+	return err
+}
+
+// unit is the one that is read, and process its process.
+func (s *source) unit() *unit          { return s.wanted[s.at-1].unit }
+func (s *source) process() *process    { return &s.file.processes[s.unit().process] }
+func (s *source) id() stream.ProcessID { return s.ids[s.unit().process] }
+
+// beginUnit begins the next unit, and its part if that is another one.
+func (s *source) beginUnit() error {
+	s.at++
+	if w := &s.wanted[s.at-1]; w.part != s.part {
+		if err := s.beginPart(w.part); err != nil {
+			return err
+		}
+	}
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	nothing := values.NewPlan(nil, stream.ValueType{}, 0)
+	if s.at == 1 {
+		s.rows = values.NewRows(s.tables, s.id(), nothing)
+	} else {
+		s.rows.Turn(s.id(), nothing)
+	}
+	s.group, s.whose = 0, make(map[string]whose)
+	if !s.told[s.unit().process] {
+		s.told[s.unit().process] = true
+		for _, line := range s.process().lines {
+			s.tables.Ledger.Add(line)
+		}
+		s.tellLocked(stream.ReasonUndefined, "attributes", "", s.process().lost)
+	}
+	return nil
+}
+
+// beginPart reads the tables of a part.
+func (s *source) beginPart(p *part) error {
+	if s.part != nil {
+		s.done += s.part.to - s.part.from
+	}
+	if err := s.closeCursors(); err != nil {
+		return err
+	}
+	s.part, s.dictionary, s.message = p, dictionary{}, nil
+	if s.file.json {
+		text := s.held[min(p.from, int64(len(s.held))):min(p.to, int64(len(s.held)))]
+		if !json.Valid(text) {
+			return errChanged
+		}
+		var err error
+		if s.message, _, err = otlpproto.Data.AppendProto(make([]byte, 0, len(text)/shorter), text); err != nil {
+			return err
+		}
+	}
+	if err := s.readDictionary(); err != nil {
+		return err
 	}
 	s.code = newCode(&s.dictionary, s.tables, s.file.resolve)
-	s.beginProcess()
+	return nil
 }
+
+var errChanged = errors.New("was changed while it was read; try again")
 
 func (s *source) readDictionary() error {
 	in, err := s.open()
@@ -130,31 +222,37 @@ func (s *source) readDictionary() error {
 				return err
 			}
 		}
-		if n%checkEach == 0 && s.claim(s.dictionary.bytes()+int64(len(s.held))) {
+		if n%checkEach == 0 && s.claim(s.dictionary.bytes()+s.heldBytes()) {
 			return io.EOF
 		}
 	}
 }
 
+// heldBytes is the memory of what is held of the file.
+func (s *source) heldBytes() int64 { return int64(cap(s.held) + cap(s.message)) }
+
 // atEnd reports whether reading has ended where it had to: at the end, or at the damage that opening told.
 func (s *source) atEnd(err error) bool {
 	var damaged *damage.Error
-	return err == io.EOF || s.file.damaged && errors.As(err, &damaged)
+	return err == io.EOF || s.part != nil && s.part.damaged && errors.As(err, &damaged)
 }
 
-// open opens the intact part of the file.
+// open opens the intact part of the part.
 func (s *source) open() (io.ReadCloser, error) {
-	if s.held != nil {
+	switch {
+	case s.message != nil:
+		return io.NopCloser(bytes.NewReader(s.message)), nil
+	case s.held != nil:
 		return io.NopCloser(bytes.NewReader(s.held)), nil
 	}
-	in, _, err := s.file.message()
+	in, err := s.file.open()
 	if err != nil {
 		return nil, err
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(in, s.file.size), in}, nil
+	}{io.LimitReader(in, s.part.to), in}, nil
 }
 
 // checkEach is the number of rows after which to check for room.
@@ -168,35 +266,9 @@ func (s *source) claim(bytes int64) (full bool) {
 	return s.tables.Full()
 }
 
-// beginProcess makes the process ready that comes next.
-func (s *source) beginProcess() {
-	w := &s.wanted[s.at]
-	s.tables.Lock()
-	defer s.tables.Unlock()
-	nothing := values.NewPlan(nil, stream.ValueType{}, 0)
-	if s.at == 0 {
-		s.rows = values.NewRows(s.tables, w.id, nothing)
-	} else {
-		s.rows.Turn(w.id, nothing)
-	}
-	s.group, s.whose = 0, make(map[string]whose)
-	for _, line := range w.of.lines {
-		s.tables.Ledger.Add(line)
-	}
-	s.tellLocked(w.of, stream.ReasonUndefined, "attributes", "", w.of.lost)
-}
-
-// process is the one that is being read.
-func (s *source) process() *process { return s.wanted[s.at].of }
-
-// fill reads samples until there are rows to hand over. The error is io.EOF at the end, or when the
-// tables are full.
+// fill reads samples of the group until there are rows to hand over, or it ends. The error is io.EOF when
+// the tables are full.
 func (s *source) fill() error {
-	if s.reading == 0 {
-		if err := s.beginGroup(); err != nil {
-			return err
-		}
-	}
 	s.tables.Lock()
 	defer s.tables.Unlock()
 	known := s.tables.Stacks.Len()
@@ -227,21 +299,13 @@ func (s *source) fill() error {
 
 // full updates the memory that is held and reports whether the tables are full, which are locked.
 func (s *source) full() bool {
-	s.claimed.Set(s.tables, s.code.bytes()+int64(len(s.held))+64*int64(len(s.whose)))
+	s.claimed.Set(s.tables, s.code.bytes()+s.heldBytes()+64*int64(len(s.whose)))
 	return s.tables.Full()
 }
 
-// beginGroup opens the profiles of the next group, of the next process if this one has no more.
+// beginGroup has a cursor at each profile of the group.
 func (s *source) beginGroup() error {
-	for s.group == len(s.process().groups) {
-		s.tellMore()
-		if s.at++; s.at == len(s.wanted) {
-			s.at--
-			return io.EOF
-		}
-		s.beginProcess()
-	}
-	g := &s.process().groups[s.group]
+	g := &s.unit().groups[s.group]
 	for i, p := range g.profiles {
 		if i == len(s.cursors) {
 			in, err := s.open()
@@ -259,7 +323,7 @@ func (s *source) beginGroup() error {
 	s.number = 0
 	if n := g.profiles[0].untimed; n > 0 && g.profiles[0].duration > 0 {
 		where := fmt.Sprintf("no moment of their own, spread over %v", time.Duration(g.profiles[0].duration))
-		s.tell(s.process(), stream.ReasonClock, "samples", where, n)
+		s.tell(stream.ReasonClock, "samples", where, n)
 	}
 	return nil
 }
@@ -318,7 +382,7 @@ func (s *source) add() {
 		}
 	}
 	of := s.of(&first.sample)
-	p := s.process().groups[s.group].profiles[0]
+	p := s.unit().groups[s.group].profiles[0]
 	place := values.Place{Track: of.track, Owner: of.owner, Stack: s.code.stack(first.stack)}
 	for i := range first.len() {
 		for k, c := range s.cursors[:s.reading] {
@@ -373,7 +437,7 @@ func (s *source) find(m *sample) (w whose) {
 	known, undefined := s.dictionary.attributes(m.attributes)
 	s.code.undefined += undefined
 	var labels []stream.Attr
-	track := stream.Track{Process: s.wanted[s.at].id, Root: true}
+	track := stream.Track{Process: s.id(), Root: true}
 	for _, a := range known {
 		switch {
 		case a.key == keyTrack:
@@ -446,7 +510,7 @@ func (s *source) end(err error) {
 	s.ended = true
 	s.rows.Hand()
 	if !s.atEnd(err) {
-		s.tell(s.process(), stream.ReasonUnreadable, "files", err.Error(), 1)
+		s.tell(stream.ReasonUnreadable, "files", err.Error(), 1)
 	}
 	s.tellMore()
 	s.release()
@@ -461,9 +525,12 @@ func (s *source) Close() error {
 
 // release frees what only reading needs: there may be a thousand sources.
 func (s *source) release() error {
-	s.held, s.dictionary, s.code, s.whose = nil, dictionary{}, nil, nil
+	s.held, s.message, s.dictionary, s.code, s.whose = nil, nil, dictionary{}, nil, nil
 	s.claim(0)
-	var err error
+	return s.closeCursors()
+}
+
+func (s *source) closeCursors() (err error) {
 	for _, c := range s.cursors {
 		err = errors.Join(err, c.in.Close())
 	}
@@ -473,29 +540,29 @@ func (s *source) release() error {
 
 // tellMore writes what was odd in the process to the ledger.
 func (s *source) tellMore() {
-	of := s.process()
-	s.tell(of, stream.ReasonMalformed, "samples", "", s.malformed)
-	s.tell(of, stream.ReasonMalformed, "values", "beyond 64 bits in their unit", s.inexact)
-	s.tell(of, stream.ReasonMalformed, "links", "to a span", s.links)
+	s.tell(stream.ReasonMalformed, "samples", "", s.malformed)
+	s.tell(stream.ReasonMalformed, "values", "beyond 64 bits in their unit", s.inexact)
+	s.tell(stream.ReasonMalformed, "links", "to a span", s.links)
 	s.malformed, s.inexact, s.links = 0, 0, 0
 	if c := s.code; c != nil {
-		s.tell(of, stream.ReasonMalformed, "definitions", "", c.malformed)
-		s.tell(of, stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d locations", maxStack), c.tooDeep)
-		s.tell(of, stream.ReasonUndefined, "numbers of rows", "", c.undefined)
-		s.tell(of, stream.ReasonUnsupported, "details of code", "columns, and attributes of places and mappings", c.details)
+		s.tell(stream.ReasonMalformed, "definitions", "", c.malformed)
+		s.tell(stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d locations", maxStack), c.tooDeep)
+		s.tell(stream.ReasonUndefined, "numbers of rows", "", c.undefined)
+		s.tell(stream.ReasonUnsupported, "details of code", "columns, and attributes of places and mappings", c.details)
 		c.malformed, c.tooDeep, c.undefined, c.details = 0, 0, 0, 0
 	}
 }
 
 // tell adds a ledger line, unless it counts nothing.
-func (s *source) tell(of *process, r stream.Reason, what, where string, n int64) {
+func (s *source) tell(r stream.Reason, what, where string, n int64) {
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	s.tellLocked(of, r, what, where, n)
+	s.tellLocked(r, what, where, n)
 }
 
-func (s *source) tellLocked(of *process, r stream.Reason, what, where string, n int64) {
+func (s *source) tellLocked(r stream.Reason, what, where string, n int64) {
 	if n > 0 {
-		s.tables.Ledger.Add(stream.Line{Process: of.row.InstanceName(), Reason: r, What: what, Where: where, Count: n})
+		of := s.wanted[max(0, s.at-1)].process
+		s.tables.Ledger.Add(stream.Line{Process: s.file.processes[of].row.InstanceName(), Reason: r, What: what, Where: where, Count: n})
 	}
 }

@@ -92,8 +92,6 @@ func scan(in io.Reader) (*survey, error) {
 		return s, err
 	case samples > 0 && len(s.dictionary.tables[otlpproto.DictionaryStack]) == 0:
 		return nil, fmt.Errorf("%w of the state that this program knows (opentelemetry-proto 1.11): it has samples, but no table of stacks; convert it by a collector of that time", ErrProfile)
-	case len(s.resources) == 0:
-		return nil, fmt.Errorf("%w: there is no resource in it", ErrProfile)
 	}
 	return s, nil
 }
