@@ -54,7 +54,7 @@ func formats(joined []Format) (all table) {
 		{name: "gzip", sniff: archive.IsGzip, ends: []string{".tar.gz", ".tgz"}, read: (*search).gzip},
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
 		{name: "OTLP", sniff: otlp.Sniff, ends: []string{".otlp"}, front: true, open: foreignOf("OTLP", otlp.Open)},
-		{name: "OTLP as JSON", sniff: otlp.SniffJSON, ends: []string{".otlp.json"}, front: true, open: foreignOf("OTLP as JSON", otlp.Open)},
+		{name: "OTLP", sniff: otlp.SniffJSON, ends: []string{".otlp.json"}, front: true, open: foreignOf("OTLP", otlp.Open)},
 		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
 		{name: "JsonSlabs", sniff: gecko.IsSlabs, open: (*search).slabs, read: (*search).slabsStream},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
