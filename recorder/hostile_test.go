@@ -263,7 +263,7 @@ func cutChild() {
 // All files of a recording are cut short, again and again, while the program records in all
 // ways. The program goes on, and what it records afterwards is found; where faults are not
 // caught, the recording has ended.
-func TestCut(t *testing.T) {
+func TestFilesCutShort(t *testing.T) {
 	cmd := child("cut", []string{t.TempDir()})
 	in, err := cmd.StdinPipe()
 	if err != nil {
