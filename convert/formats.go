@@ -21,6 +21,7 @@ import (
 	"gprof/convert/parquet"
 	"gprof/convert/png"
 	"gprof/convert/pprof"
+	"gprof/convert/speedscope"
 	"gprof/convert/svg"
 	"gprof/stream"
 	"gprof/stream/filter"
@@ -114,11 +115,18 @@ var formats = Table{
 	},
 	{
 		Name:       "folded",
-		Text:       "samples as folded stacks for flamegraph.pl, inferno and speedscope",
+		Text:       "samples as folded stacks for flamegraph.pl and inferno",
 		Extensions: []string{".folded", ".collapsed"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
 		open:       func(w *pipeline.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
+	},
+	{
+		Name:       "speedscope",
+		Text:       "speedscope's own format: samples, waits and heap, a profile for each track",
+		Extensions: []string{".speedscope.json"},
+		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return speedscope.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "html",
