@@ -21,13 +21,9 @@ type source struct {
 	ids     *jsonfile.Scanner
 	times   *timeline
 	claim   stream.Claim
-	odd     odd
+	nodes   v8.Nodes
+	odd     int64 // samples without a node or a time
 	ended   bool
-}
-
-// odd counts what has no place, or is wrong.
-type odd struct {
-	lines, reasons, nodes, samples int64
 }
 
 // Tables implements [stream.Source].
@@ -69,16 +65,16 @@ func (s *source) begin() {
 	s.rows.Index = 1
 	main := s.tables.Tracks.Intern(stream.Track{Process: s.id, Name: s.file.name, Main: true})
 	s.samples = v8.NewSamples(s.tables, &s.rows, s.id, main, 0)
-	r := reader{tree: s.samples.Tree, odd: &s.odd, hits: s.hits, room: s.room}
+	s.nodes = v8.Nodes{Tree: s.samples.Tree, Room: s.room}
 	var err error
 	if s.file.nodes != nil {
-		err = r.flat(jsonfile.NewScanner(s.file.r, s.file.nodes.Off, s.file.size))
+		err = s.nodes.List(jsonfile.NewScanner(s.file.r, s.file.nodes.Off, s.file.size))
 	} else {
-		err = r.nested(jsonfile.NewScanner(s.file.r, s.file.head.Off, s.file.size))
+		err = s.nodes.Nested(jsonfile.NewScanner(s.file.r, s.file.head.Off, s.file.size))
 	}
 	s.note(err)
 	if s.file.samples == nil {
-		r.hit()
+		s.hits()
 		return
 	}
 	s.ids, s.times = jsonfile.NewScanner(s.file.r, s.file.samples.Off, s.file.size), s.file.timeline()
@@ -91,10 +87,10 @@ func (s *source) room() bool {
 	return !s.tables.Full()
 }
 
-// hits adds the samples of a node, of a profile that has no others and is whole.
-func (s *source) hits(id, count int64) {
-	if s.file.samples == nil && !s.file.damaged {
-		s.samples.Hits(id, count, stream.Time(s.file.start)+s.shift)
+// hits adds the samples of a profile that has no others and is whole.
+func (s *source) hits() {
+	if !s.file.damaged {
+		s.nodes.Hits(func(id, count int64) { s.samples.Hits(id, count, stream.Time(s.file.start)+s.shift) })
 	}
 }
 
@@ -113,10 +109,10 @@ func (s *source) fill() bool {
 			return false
 		}
 		if !ok || !timed {
-			s.odd.samples++
+			s.odd++
 			continue
 		}
-		s.samples.Add(id, stream.Time(at)+s.shift)
+		s.samples.Add(v8.Sample{Node: id, At: stream.Time(at) + s.shift})
 	}
 	return !s.tables.Full()
 }
@@ -128,15 +124,15 @@ func (s *source) end() {
 	s.samples.Tell(l, process)
 	if s.ids != nil {
 		s.note(s.ids.Err())
-		s.odd.samples += s.times.bad
+		s.odd += s.times.bad
 		if s.times.scan != nil {
 			s.note(s.times.scan.Err())
 		}
 	}
-	s.tell(stream.ReasonUnsupported, "lines of samples", "of functions that were sampled in several", s.odd.lines)
-	s.tell(stream.ReasonUnsupported, "reasons", "for which a function lost its optimized code", s.odd.reasons)
-	s.tell(stream.ReasonMalformed, "nodes", "", s.odd.nodes)
-	s.tell(stream.ReasonMalformed, "samples", "without a node or a time", s.odd.samples)
+	s.tell(stream.ReasonUnsupported, "lines of samples", "of functions that were sampled in several", s.nodes.Lines)
+	s.tell(stream.ReasonUnsupported, "reasons", "for which a function lost its optimized code", s.nodes.Reasons)
+	s.tell(stream.ReasonMalformed, "nodes", "", s.nodes.Odd)
+	s.tell(stream.ReasonMalformed, "samples", "without a node or a time", s.odd)
 	if s.file.samples == nil && !s.file.damaged {
 		s.tell(stream.ReasonClock, "samples", "no moment of their own: they stand at the start", 1)
 	}
@@ -157,7 +153,7 @@ func (s *source) tell(r stream.Reason, what, where string, n int64) {
 // release frees what only reading needs: there may be a thousand sources.
 func (s *source) release() {
 	s.ended = true
-	s.samples, s.ids, s.times = nil, nil, nil
+	s.samples, s.ids, s.times, s.nodes = nil, nil, nil, v8.Nodes{}
 	s.claim.Set(s.tables, 0)
 }
 

@@ -37,16 +37,27 @@ func NewSamples(t *stream.Tables, rows *batches.Batches, process stream.ProcessI
 	return &Samples{Tree: NewTree(t), rows: rows, process: process, track: track, thread: thread}
 }
 
+// Sample is one of a thread.
+type Sample struct {
+	Node         int64
+	At           stream.Time
+	Line, Column int32 // where the innermost function was, from 1; 0 unknown
+}
+
 // Add adds a sample. The tables are locked.
-func (s *Samples) Add(id int64, at stream.Time) {
+func (s *Samples) Add(of Sample) {
+	at := of.At
 	if s.pending && at < s.at {
 		s.Backwards++
 		at = s.at
 	}
 	s.End(at)
-	stack, kind, ok := s.Tree.stack(id)
+	stack, kind, ok := s.Tree.stack(of.Node)
 	if !ok {
 		s.Undefined++
+	}
+	if kind == ordinary && stack != 0 && of.Line > 0 {
+		stack = s.Tree.inLine(stack, of.Line, of.Column)
 	}
 	if kind == collector && s.under != 0 {
 		_, frame := s.Tree.tables.Stacks.At(stack)

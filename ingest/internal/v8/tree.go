@@ -212,3 +212,11 @@ func (t *Tree) walk(at int32) {
 		n.stack, n.state = caller, done
 	}
 }
+
+// inLine is a stack whose innermost function is at a place.
+func (t *Tree) inLine(stack stream.StackID, line, column int32) stream.StackID {
+	caller, id := t.tables.Stacks.At(stack)
+	f := t.tables.Frames.At(id)
+	f.Line, f.Column = line, column
+	return t.tables.Stacks.Intern(caller, t.tables.Frames.Intern(f))
+}

@@ -1,40 +1,41 @@
-package cpuprofile
+package v8
 
-import (
-	"gprof/ingest/internal/jsonfile"
-	"gprof/ingest/internal/v8"
-)
+import "gprof/ingest/internal/jsonfile"
 
-// reader reads the nodes of a profile into a tree.
-type reader struct {
-	tree *v8.Tree
-	odd  *odd
-	hits func(id, count int64)
-	room func() bool
+// Nodes reads the nodes of a profile into a tree.
+type Nodes struct {
+	Tree *Tree
+	Room func() bool // for more nodes; it is asked now and then
 
-	counted []hit // to be told when all callers are known
+	Lines   int64 // samples in functions that were sampled in several lines
+	Reasons int64 // for which functions lost their optimized code
+	Odd     int64 // nodes and parts of them that can't be
+
+	counted []hit
 }
 
 type hit struct{ id, count int64 }
 
-// node is what is said of one.
-type node struct {
+// definition is what is said of a node.
+type definition struct {
 	id       int64
 	known    bool // it has an id
+	parent   int64
+	called   bool // it has a parent
 	hits     int64
-	frame    v8.CallFrame
+	frame    CallFrame
 	children []int64
 }
 
-// flat reads a list of nodes. The error is that of the file.
-func (r *reader) flat(s *jsonfile.Scanner) error {
+// List reads a list of nodes. The error is that of the file.
+func (r *Nodes) List(s *jsonfile.Scanner) error {
 	for s.Array(); s.More(); {
 		if s.Kind() != jsonfile.Object {
-			r.odd.nodes++
+			r.Odd++
 			s.Skip()
 			continue
 		}
-		var n node
+		var n definition
 		for s.Object(); ; {
 			key, ok := s.Key()
 			if !ok {
@@ -45,28 +46,26 @@ func (r *reader) flat(s *jsonfile.Scanner) error {
 		if s.Err() != nil {
 			break // the node may lack what follows
 		}
-		if r.define(&n); r.tree.Len()%1024 == 0 && !r.room() {
+		if r.define(&n); r.Tree.Len()%1024 == 0 && !r.Room() {
 			break
 		}
 	}
-	r.room()
+	r.Room()
 	return s.Err()
 }
 
 // member reads a member of a node.
-func (r *reader) member(n *node, key string, s *jsonfile.Scanner) {
+func (r *Nodes) member(n *definition, key string, s *jsonfile.Scanner) {
 	switch key {
 	case "id":
 		n.id, n.known = jsonfile.Int(s.Raw())
 	case "parent":
-		if parent, ok := jsonfile.Int(s.Raw()); ok && n.known {
-			r.tree.Call(parent, n.id)
-		}
+		n.parent, n.called = jsonfile.Int(s.Raw())
 	case "hitCount":
 		n.hits, _ = jsonfile.Int(s.Raw())
 	case "callFrame":
 		if !n.frame.Read(s.Raw(), 0) {
-			r.odd.nodes++
+			r.Odd++
 		}
 	case "children":
 		if s.Kind() != jsonfile.Array {
@@ -77,14 +76,14 @@ func (r *reader) member(n *node, key string, s *jsonfile.Scanner) {
 			if id, ok := jsonfile.Int(s.Raw()); ok {
 				n.children = append(n.children, id)
 			} else {
-				r.odd.nodes++
+				r.Odd++
 			}
 		}
 	case "positionTicks":
 		r.ticks(n, s.Raw())
 	case "deoptReason":
 		if text := jsonfile.AppendText(nil, s.Raw()); len(text) > 0 && string(text) != "no reason" {
-			r.odd.reasons++
+			r.Reasons++
 		}
 	default:
 		s.Skip()
@@ -92,7 +91,7 @@ func (r *reader) member(n *node, key string, s *jsonfile.Scanner) {
 }
 
 // ticks finds the line that all samples of a node have.
-func (r *reader) ticks(n *node, raw []byte) {
+func (r *Nodes) ticks(n *definition, raw []byte) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return
 	}
@@ -119,48 +118,51 @@ func (r *reader) ticks(n *node, raw []byte) {
 	}
 	if lines != 1 {
 		n.frame.Line = 0
-		r.odd.lines += ticks
+		r.Lines += ticks
 	}
 }
 
 // define adds a node to the tree.
-func (r *reader) define(n *node) {
-	if !n.known || !r.tree.Define(n.id, n.frame) {
-		r.odd.nodes++
+func (r *Nodes) define(n *definition) {
+	if !n.known || !r.Tree.Define(n.id, n.frame) {
+		r.Odd++
 		return
 	}
+	if n.called {
+		r.Tree.Call(n.parent, n.id)
+	}
 	for _, child := range n.children {
-		r.tree.Call(n.id, child)
+		r.Tree.Call(n.id, child)
 	}
 	if n.hits > 0 {
 		r.counted = append(r.counted, hit{n.id, n.hits})
 	}
 }
 
-// hit tells the hits of all nodes.
-func (r *reader) hit() {
+// Hits calls each for the nodes that were hit, when all are known.
+func (r *Nodes) Hits(each func(id, count int64)) {
 	for _, h := range r.counted {
-		r.hits(h.id, h.count)
+		each(h.id, h.count)
 	}
 }
 
 // maxNested bounds how deep nodes lie in each other: V8 follows 255 calls.
 const maxNested = 1 << 12
 
-// nested reads a node that has its callees in it.
-func (r *reader) nested(s *jsonfile.Scanner) error {
+// Nested reads a node that has its callees in it, as in the form of before 2017.
+func (r *Nodes) Nested(s *jsonfile.Scanner) error {
 	r.inner(s, 0)
-	r.room()
+	r.Room()
 	return s.Err()
 }
 
-func (r *reader) inner(s *jsonfile.Scanner, depth int) (id int64, ok bool) {
-	if s.Kind() != jsonfile.Object || depth > maxNested || !r.room() {
-		r.odd.nodes++
+func (r *Nodes) inner(s *jsonfile.Scanner, depth int) (id int64, ok bool) {
+	if s.Kind() != jsonfile.Object || depth > maxNested || !r.Room() {
+		r.Odd++
 		s.Skip()
 		return 0, false
 	}
-	var n node
+	var n definition
 	for s.Object(); ; {
 		key, ok := s.Key()
 		if !ok {
