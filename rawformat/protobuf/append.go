@@ -43,6 +43,11 @@ func AppendFixed64(dst []byte, field int, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(AppendTag(dst, field, Fixed64), n)
 }
 
+// AppendValue appends a numeric field, 0 as well: where one of several fields must be there.
+func AppendValue(dst []byte, field int, n uint64) []byte {
+	return binary.AppendUvarint(AppendTag(dst, field, Varint), n)
+}
+
 // AppendBytes appends a field that is a string, a message, or packed numbers.
 // An empty one is appended, too: it may be one of several.
 func AppendBytes[T string | []byte](dst []byte, field int, value T) []byte {
