@@ -19,6 +19,7 @@ import (
 	"gprof/convert/internal/tables"
 	"gprof/convert/otlp"
 	"gprof/convert/parquet"
+	"gprof/convert/perfetto"
 	"gprof/convert/png"
 	"gprof/convert/pprof"
 	"gprof/convert/speedscope"
@@ -112,6 +113,13 @@ var formats = Table{
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return otlp.New(w, otlp.Options{SpillDir: o.SpillDir, JSON: true})
 		},
+	},
+	{
+		Name:       "perfetto",
+		Text:       "trace for Perfetto's timeline and its SQL",
+		Extensions: []string{".pftrace", ".perfetto-trace"},
+		Binary:     true,
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return perfetto.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "folded",

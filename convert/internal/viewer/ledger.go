@@ -19,12 +19,12 @@ func NewLedger(t *stream.Tables) *Ledger { return &Ledger{tables: t, known: t.Le
 
 // Lose counts details of a process without a place in the format.
 func (l *Ledger) Lose(id stream.ProcessID, what string, count int64) {
-	l.add(id, stream.ReasonUnsupported, what, count)
+	l.Add(id, stream.ReasonUnsupported, what, count)
 }
 
 // LoseKind counts rows of a kind without a place in the format.
 func (l *Ledger) LoseKind(id stream.ProcessID, kind stream.Kind, count int64) {
-	l.add(id, stream.ReasonNoPlace, kind.String(), count)
+	l.Add(id, stream.ReasonNoPlace, kind.String(), count)
 }
 
 // LoseLabels counts allocations with labels besides the size of objects, which bytes and objects
@@ -58,11 +58,12 @@ func (l *Ledger) Addresses(id stream.ProcessID, unplaced, madeUp int64) {
 		l.Lose(id, "addresses of allocations", unplaced)
 	}
 	if madeUp > 0 {
-		l.add(id, stream.ReasonMadeUp, "addresses of allocations", madeUp)
+		l.Add(id, stream.ReasonMadeUp, "addresses of allocations", madeUp)
 	}
 }
 
-func (l *Ledger) add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
+// Add counts what a process has lost for some reason.
+func (l *Ledger) Add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
 	l.lost.Add(stream.Line{Process: Process(l.tables, id).InstanceName(), Reason: reason, What: what, Count: count})
 }
 

@@ -1,0 +1,46 @@
+package perfetto
+
+import (
+	"gprof/convert/internal/totals"
+	pb "gprof/rawformat/perfettoproto"
+	"gprof/rawformat/protobuf"
+	"gprof/stream"
+)
+
+// addAllocations adds allocations to the heap of the process.
+func (s *Sink) addAllocations(b *stream.Batch) {
+	s.lost.LoseLabels(b)
+	addressed := int64(0)
+	for _, address := range b.Address {
+		if address != 0 {
+			addressed++
+		}
+	}
+	if addressed > 0 {
+		s.lost.Lose(s.process, "addresses of allocations", addressed)
+	}
+	s.lost.Lose(s.process, "times of allocations", int64(b.Len()))
+	s.heap.Add(b)
+}
+
+// dump writes the heap of a process as it was at the end.
+func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all []totals.Total) {
+	p := s.tables.Process(process)
+	at := max(p.Start, p.End)
+	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.pids[process]))
+	dump = protobuf.AppendBytes(dump, pb.DumpHeap, "heap")
+	dump = protobuf.AppendNumber(dump, pb.DumpTime, s.clock.toMonotonic(at))
+	for i := range all {
+		t := &all[i]
+		stack := s.code.stack(t.Stack)
+		if stack == 0 {
+			stack = s.code.noStack()
+		}
+		dump = appendMessage(dump, pb.DumpSample, pb.HeapCallstack, stack, pb.HeapTime, s.clock.toMonotonic(at),
+			pb.HeapAllocated, uint64(t.Allocated.Bytes), pb.HeapFreed, uint64(t.Freed.Bytes),
+			pb.HeapAllocCount, uint64(t.Allocated.Objects), pb.HeapFreeCount, uint64(t.Freed.Objects))
+	}
+	profile := protobuf.AppendBytes(nil, pb.ProfileDump, dump)
+	s.write(at, pb.PacketProfile, protobuf.AppendNumber(profile, pb.ProfileIndex, s.dumps))
+	s.dumps++
+}

@@ -1,0 +1,167 @@
+package perfetto
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	pb "gprof/rawformat/perfettoproto"
+	"gprof/rawformat/protobuf"
+	"gprof/stream"
+	"gprof/stream/wording"
+)
+
+// pauseReasons are the names of the reasons.
+var pauseReasons = []string{stream.PausedAll: "paused", stream.PausedSampling: "sampling paused", stream.PausedCollecting: "collecting"}
+
+// addPauses collects the pauses of the recording.
+func (s *Sink) addPauses(b *stream.Batch) {
+	s.partLanes("pauses")
+	for i := range b.Time {
+		reason := "reason " + strconv.FormatInt(b.Value[i], 10)
+		if n := b.Value[i]; 0 <= n && int(n) < len(pauseReasons) {
+			reason = pauseReasons[n]
+		}
+		s.collectPart(b, i, reason, uint64(b.Value[i]), nil)
+	}
+}
+
+// addPages collects the pages that were open.
+func (s *Sink) addPages(b *stream.Batch) {
+	s.partLanes("pages")
+	for i := range b.Time {
+		var arguments []byte
+		for k, field := range stream.PageFields {
+			f := stream.EventField{Name: field}
+			arguments = s.appendArgument(arguments, s.names.number(pb.InternedAnnotationName, field), &f, &b.Args[k], i)
+		}
+		window := uint64(0)
+		if b.Args[1].TypeAt(i) != stream.Null {
+			window = b.Args[1].BitsAt(i)
+		}
+		name := "page"
+		if url := &b.Args[4]; url.TypeAt(i) == stream.Text {
+			name = string(url.TextAt(i))
+		}
+		s.collectPart(b, i, name, window, arguments)
+	}
+}
+
+// partLanes are the lanes of a kind of rows of the process.
+func (s *Sink) partLanes(name string) {
+	if s.lanes == nil {
+		s.lanes = s.newLanes(s.places.process, s.child(s.places.process, name), name)
+	}
+}
+
+// collectPart adds row i to the marks.
+func (s *Sink) collectPart(b *stream.Batch, i int, name string, match uint64, arguments []byte) {
+	s.marks.begin(b.Series)
+	m := mark{start: b.Time[i], end: b.Time[i], phase: b.Phase[i], match: match}
+	if m.phase == stream.Interval {
+		m.end = after(m.start, b.Duration[i])
+	}
+	body := protobuf.AppendNumber(nil, pb.EventCategory, s.names.number(pb.InternedCategory, b.Series.Kind.String()))
+	m.body = append(protobuf.AppendBytes(body, pb.EventName, clean(name)), arguments...)
+	s.marks.add(&m)
+}
+
+// logPriorities are Perfetto's levels.
+var logPriorities = []uint64{stream.LogInfo: pb.LogInfo, stream.LogWarn: pb.LogWarn, stream.LogError: pb.LogError}
+
+// addLogs writes messages as instants below the main thread, which are in Perfetto's log as well.
+func (s *Sink) addLogs(b *stream.Batch) {
+	track := s.part(s.places.main, "log")
+	for i, at := range b.Time {
+		text := ""
+		if c := &b.Args[0]; c.TypeAt(i).Textual() {
+			text = string(c.TextAt(i))
+		}
+		priority := uint64(pb.LogInfo)
+		if n := b.Value[i]; 0 <= n && int(n) < len(logPriorities) {
+			priority = logPriorities[n]
+		}
+		s.logs++
+		s.internText(pb.InternedLogBody, s.logs, text)
+		event := appendNumbers(s.event[:0], pb.EventType, pb.Instant, pb.EventTrack, track, pb.EventCategory, s.names.number(pb.InternedCategory, "log"))
+		event = protobuf.AppendBytes(event, pb.EventName, clean(text))
+		s.event = appendMessage(event, pb.EventLog, pb.LogBody, s.logs, pb.LogPriority, priority)
+		s.write(at, pb.PacketTrackEvent, s.event)
+	}
+}
+
+// writeRecordings writes what is known of each process, and what is missing from its recording, as a slice over the time of the
+// recording. It comes last, as only then all is known.
+func (s *Sink) writeRecordings() {
+	lines := s.lost.Lines()
+	for i := range s.tables.Processes {
+		id := stream.ProcessID(i + 1)
+		p := s.tables.Process(id)
+		event := appendNumbers(nil, pb.EventType, pb.SliceBegin, pb.EventTrack, s.recordings[i])
+		event = protobuf.AppendNumber(event, pb.EventCategory, s.names.number(pb.InternedCategory, "gprof"))
+		event = protobuf.AppendBytes(event, pb.EventName, "recording")
+		for _, a := range aboutProcess(p) {
+			event = protobuf.AppendBytes(event, pb.EventAnnotation, annotated(a.Key, a.Value))
+		}
+		if len(lines[id]) > 0 {
+			missing := protobuf.AppendBytes(nil, pb.AnnotationName, "ledger")
+			for _, line := range lines[id] {
+				missing = protobuf.AppendBytes(missing, pb.AnnotationArray, annotated("", lineOf(line)))
+			}
+			event = protobuf.AppendBytes(event, pb.EventAnnotation, missing)
+		}
+		s.write(p.Start, pb.PacketTrackEvent, event)
+		s.write(max(p.Start, p.End), pb.PacketTrackEvent, appendNumbers(nil, pb.EventType, pb.SliceEnd, pb.EventTrack, s.recordings[i]))
+	}
+	s.flush()
+}
+
+// annotated is an argument that is a text.
+func annotated(name, value string) (body []byte) {
+	if name != "" {
+		body = protobuf.AppendBytes(nil, pb.AnnotationName, clean(name))
+	}
+	return protobuf.AppendBytes(body, pb.AnnotationString, clean(value))
+}
+
+// lineOf is a line of the ledger for people.
+func lineOf(l stream.Line) string {
+	text := fmt.Sprintf("%s: %d %s", wording.Reason(l.Reason), l.Count, l.What)
+	if l.Where != "" {
+		text += " (" + l.Where + ")"
+	}
+	return text
+}
+
+// aboutProcess is what Perfetto has no other place for.
+func aboutProcess(p *stream.Process) (all []stream.Attr) {
+	add := func(key, value string) {
+		if value != "" && value != "0" {
+			all = append(all, stream.Attr{Key: key, Value: value})
+		}
+	}
+	add("instance", p.InstanceName())
+	add("service", p.Service)
+	add("program", p.Name)
+	add("version", p.Version)
+	add("revision", p.Revision)
+	add("host", p.Host)
+	add("pid", strconv.Itoa(p.Pid))
+	add("exe", p.Exe)
+	add("go", p.Go)
+	add("os", p.OS)
+	add("arch", p.Arch)
+	add("cpus", strconv.Itoa(p.CPUs))
+	add("slowed by", strings.Join(p.SlowedBy, ", "))
+	if p.Exit.Known {
+		add("ended", p.Exit.Reason)
+		add("ended with", p.Exit.Text)
+		if p.Exit.HasCode() {
+			all = append(all, stream.Attr{Key: "code", Value: strconv.FormatInt(p.Exit.Code, 10)})
+		}
+	}
+	for _, a := range p.Attrs {
+		add("attribute."+a.Key, a.Value)
+	}
+	return all
+}
