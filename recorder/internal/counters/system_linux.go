@@ -41,6 +41,8 @@ var systemGauges = []struct {
 	{"pressure of the cgroup", (*kernel).openGroupPressure},
 	{"pressure of the system", (*kernel).openPressure},
 	{"power", (*kernel).openPower},
+	{"open files", (*kernel).openFiles},
+	{"major faults", (*kernel).openFaults},
 }
 
 // manyFiles is how many files a program must be allowed to open at once for counters to have some.
@@ -73,6 +75,11 @@ func (m *Meter) openSystem(root string) {
 		} else {
 			m.add(gauge)
 		}
+	}
+	if gauge, err := s.openQueue(); err != nil {
+		m.miss("CPU wait", err)
+	} else {
+		m.add(gauge)
 	}
 }
 

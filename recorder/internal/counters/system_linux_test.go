@@ -27,7 +27,9 @@ func shown(t testing.TB, files map[string]string) (values map[string]Reading, ab
 	m.openSystem(root)
 	defer m.Close()
 	values = readings(&m)
-	delete(values, "process CPU")
+	for _, name := range []string{"process CPU", "major faults", "open files limit"} { // of this process
+		delete(values, name)
+	}
 	for _, a := range m.absent {
 		absent = append(absent, a.what)
 	}
@@ -88,7 +90,8 @@ func TestSystemCounters(t *testing.T) {
 		{
 			name: "cgroups of version 2, in a container",
 			files: map[string]string{
-				"proc/self/statm": "5 3 1 1 0 2 0\n", "proc/self/io": rchar, "proc/self/net/dev": netDev,
+				"proc/self/statm": "5 3 1 1 0 2 0\n", "proc/self/io": rchar, "proc/self/net/dev": netDev, "proc/self/fd/0": "", "proc/self/fd/1": "", "proc/self/fd/7": "",
+				"proc/self/schedstat": "1 2 3\n", "proc/self/task/7/schedstat": "1 2 3\n",
 				"proc/self/cgroup":          "0::/pod/app\n",
 				"sys/fs/cgroup/pod/cpu.max": "200000 100000\n", "sys/fs/cgroup/pod/cpu.stat": "usage_usec 9\nnr_periods 5\nnr_throttled 2\nthrottled_usec 7\n",
 				"sys/fs/cgroup/pod/app/cpu.max": "max 100000\n", "sys/fs/cgroup/pod/app/cpu.stat": "usage_usec 9\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n",
@@ -103,7 +106,7 @@ func TestSystemCounters(t *testing.T) {
 				"cgroup CPU pressure": {3000, 0, true}, "cgroup CPU pressure, full": {1000, 0, true}, "cgroup memory pressure": {4000, 0, true},
 				"cgroup memory pressure, full": {2000, 0, true}, "cgroup I/O pressure": {6000, 0, true}, "cgroup I/O pressure, full": {5000, 0, true},
 				"CPU pressure": {30000, 0, true}, "CPU pressure, full": {0, 0, true}, "memory pressure": {40000, 0, true}, "memory pressure, full": {20000, 0, true},
-				"I/O pressure": {60000, 0, true}, "I/O pressure, full": {50000, 0, true},
+				"I/O pressure": {60000, 0, true}, "I/O pressure, full": {50000, 0, true}, "open files": {3, 0, true},
 			},
 			absent: []string{"power"},
 		},
@@ -121,7 +124,7 @@ func TestSystemCounters(t *testing.T) {
 				"cgroup memory": {8100, 0, true}, "CPU throttled": {123456, 3, true}, "CPU pressure": {30000, 0, true}, "memory pressure": {40000, 0, true},
 				"memory pressure, full": {20000, 0, true}, "I/O pressure": {60000, 0, true}, "I/O pressure, full": {50000, 0, true},
 			},
-			absent: []string{"resident memory", "input and output", "network", "pressure of the cgroup", "power"},
+			absent: []string{"resident memory", "input and output", "network", "pressure of the cgroup", "power", "open files", "CPU wait"},
 		},
 		{
 			name: "the root cgroup of version 2, beside version 1",
@@ -132,7 +135,7 @@ func TestSystemCounters(t *testing.T) {
 				"proc/self/net/dev": "nonsense\n:\nlo: 1 2 3\n",
 			},
 			want:   map[string]Reading{"CPU throttled": {0, 0, true}},
-			absent: []string{"resident memory", "memory of the cgroup", "input and output", "pressure of the cgroup", "pressure of the system", "power"},
+			absent: []string{"resident memory", "memory of the cgroup", "input and output", "pressure of the cgroup", "pressure of the system", "power", "open files", "CPU wait"},
 		},
 		{
 			name: "energy of two packages, and of one by another way",
@@ -144,12 +147,12 @@ func TestSystemCounters(t *testing.T) {
 				"sys/class/powercap/intel-rapl-mmio:0/energy_uj": "7\n",
 			},
 			want:   map[string]Reading{"Power: CPU package 0": {0, 0, true}, "Power: DRAM of package-0": {0, 0, true}, "Power: CPU package 1": {0, 0, true}},
-			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system"},
+			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system", "open files", "CPU wait"},
 		},
 		{
 			name:   "nothing",
 			want:   map[string]Reading{},
-			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system", "power"},
+			absent: []string{"resident memory", "memory of the cgroup", "input and output", "network", "CPU throttling", "pressure of the cgroup", "pressure of the system", "power", "open files", "CPU wait"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
