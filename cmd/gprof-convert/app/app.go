@@ -41,6 +41,7 @@ type cli struct {
 	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
 	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
 	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
+	Why     whyCmd     `cmd:"" help:"Say why a program died or became slow: ranked findings with their evidence."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`

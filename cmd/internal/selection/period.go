@@ -28,7 +28,7 @@ const PeriodHelp = `A time T is one of
 
 // Period are the flags for a range of time. The zero period is all time.
 type Period struct {
-	From string `placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end."`
+	From string `aliases:"since" placeholder:"T" help:"Leave out what ended before: a moment (RFC 3339), +10s after the start, --from=-5m before the end. --since is the same."`
 	To   string `placeholder:"T" help:"Leave out what began then or later: as --from; or crash: after the last that a process committed that ended uncleanly."`
 	Last length `placeholder:"D" help:"Leave out what ended more than D before --to, else before the latest event of all inputs: 10s, 5m."`
 }

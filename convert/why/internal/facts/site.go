@@ -1,0 +1,152 @@
+package facts
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gprof/stream"
+	"gprof/stream/gonames"
+)
+
+// Site is a place in a program's own code, with what was added up there.
+type Site struct {
+	Place
+	Steps Series
+	Sum   float64
+	of    *Stacks
+}
+
+// Rates is what the site has in a second of each step, and which steps are known.
+func (s *Site) Rates() (rates *Series, known *[Steps + 1]bool) { return s.of.Rates(&s.Steps) }
+
+// Around is what the site has in a second before and from a step on.
+func (s *Site) Around(at int) (before, after float64) { return s.of.Around(&s.Steps, at) }
+
+// Rise is how much more it has in a second from a step on than before.
+func (s *Site) Rise(at int) float64 {
+	before, after := s.Around(at)
+	return after - before
+}
+
+// Place is where a stack is in the program's own code.
+type Place struct {
+	Function string // innermost one that is not of Go's library; "" if there is none
+	File     string // base name
+	Line     int32
+	Via      string // what it called of Go's library, "" nothing
+	Leaf     string // innermost function
+	Root     string // outermost function: where the goroutine began
+	Reason   string // of a wait: lock, network, ...; else ""
+}
+
+// String is the function and its line, for people.
+func (p Place) String() string {
+	name := cmp.Or(p.Function, p.Via, p.Leaf, "(no stack)")
+	if p.File != "" && p.Function != "" {
+		name += " (" + p.File + ":" + strconv.Itoa(int(p.Line)) + ")"
+	}
+	return name
+}
+
+// key is what sites are told apart by: not the line, which differs within a function.
+func (p Place) key() Place {
+	p.Line, p.Leaf = 0, ""
+	return p
+}
+
+// waitingPrefix begins the label that says why a goroutine waits.
+const waitingPrefix = "waiting: "
+
+// recorderPackage is the recorder's own, whose goroutines are not the program's.
+const recorderPackage = "gprof/recorder"
+
+// Place returns the place of a stack.
+func PlaceOf(t *stream.Tables, stack stream.StackID) (p Place) {
+	for stack != 0 {
+		parent, id := t.Stacks.At(stack)
+		f := t.Frames.At(id)
+		name := t.Strings.At(f.Function)
+		stack = parent
+		switch reason, waiting := strings.CutPrefix(name, waitingPrefix); {
+		case f.Label && waiting:
+			p.Reason = reason
+			continue
+		case f.Label || name == "":
+			continue
+		}
+		p.see(t, f, name)
+	}
+	return p
+}
+
+// see takes a frame of a stack, from the innermost one on.
+func (p *Place) see(t *stream.Tables, f stream.Frame, name string) {
+	if p.Leaf == "" {
+		p.Leaf = name
+	}
+	category := gonames.Category(name).Name
+	own := category == "Program"
+	switch {
+	case p.Function == "" && own:
+		p.Function, p.Line = name, f.Line
+		if f.File != 0 {
+			p.File = path.Base(t.Strings.At(f.File))
+		}
+	case p.Function == "" && category == "Standard library":
+		p.Via = name // the outermost one below the program's own
+	}
+	if !strings.HasPrefix(name, "runtime.") || p.Root == "" {
+		p.Root = name
+	}
+}
+
+// OfRecorder reports whether the place is in the recorder.
+func (p Place) OfRecorder() bool {
+	return strings.HasPrefix(p.Function, recorderPackage) || strings.HasPrefix(p.Root, recorderPackage)
+}
+
+// Frames calls each with the functions of a stack, the innermost first, until it returns false.
+func Frames(t *stream.Tables, stack stream.StackID, each func(function string) bool) {
+	for stack != 0 {
+		parent, id := t.Stacks.At(stack)
+		if !each(t.Strings.At(t.Frames.At(id).Function)) {
+			return
+		}
+		stack = parent
+	}
+}
+
+// Sites adds up stacks by their place: those with most first. Places of the recorder are left out.
+func (s *Stacks) Sites(t *stream.Tables) []*Site { return s.SitesBy(t, Place.key) }
+
+// SitesBy is Sites by a part of their places.
+func (s *Stacks) SitesBy(t *stream.Tables, key func(Place) Place) (sites []*Site) {
+	known := map[Place]*Site{}
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		place := PlaceOf(t, row.Stack)
+		if place.OfRecorder() {
+			continue
+		}
+		k := key(place)
+		site := known[k]
+		if site == nil {
+			site = &Site{Place: place, of: s}
+			known[k] = site
+			sites = append(sites, site)
+		}
+		most := float64(0)
+		for step, v := range row.Steps {
+			site.Steps[step] += float64(v)
+			most += float64(v)
+		}
+		site.Sum += most
+	}
+	slices.SortFunc(sites, func(a, b *Site) int {
+		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Via, b.Via), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Root, b.Root), cmp.Compare(a.File, b.File))
+	})
+	return sites
+}

@@ -1,0 +1,99 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gprof/convert/why/internal/facts"
+	"gprof/stream"
+)
+
+// slowMarker finds markers that take longer than they did.
+type slowMarker struct{}
+
+const (
+	// slowFactor is how many times as long a marker must take: means of a healthy program on a busy
+	// machine differ by a factor of two.
+	slowFactor = 3
+
+	// slowLeast is the least that a marker must take to matter, in seconds.
+	slowLeast = 1e-3
+)
+
+func (slowMarker) About() About {
+	return About{
+		Name: "slow marker", Looks: "how long markers take, against their own history",
+		Needs:     "intervals",
+		Threshold: "mean × 3, at least 1 ms: on a busy machine a factor of 2 is chance",
+		Lacks: func(p *Process) string {
+			if slices.ContainsFunc(p.Markers, func(m *facts.Marker) bool { return m.Timed.Total() > 0 }) {
+				return ""
+			}
+			return "whether requests became slower: no marker has a duration; make each request an interval (docs/embed.md)"
+		},
+		EffectOf: []string{"heap growth", "goroutine growth", "CPU throttling", "standstill", "lock", "busy function"},
+	}
+}
+
+// slowed is a marker that takes longer from a step on.
+type slowed struct {
+	*facts.Marker
+	facts.Change         // of its mean
+	extra        float64 // by how many more of them are in progress at a time
+}
+
+// slowed are the markers that take longer than they did, those of which most more are in progress first.
+func (p *Process) slowed() []slowed {
+	if p.looked {
+		return p.slow
+	}
+	p.looked = true
+	for _, m := range p.Markers {
+		mean, known := facts.Series{}, [facts.Steps + 1]bool{}
+		for step := range mean {
+			if known[step] = m.Timed[step] > 0; known[step] {
+				mean[step] = m.Took[step] / m.Timed[step]
+			}
+		}
+		c := p.Time.ChangeOf(&mean, &known)
+		if c.Clear && c.After >= slowFactor*c.Before && c.After >= slowLeast && m.Timed.Sum(0, c.At) >= fewMarkers {
+			p.slow = append(p.slow, slowed{m, c, p.rise(&m.Within, c.At)})
+		}
+	}
+	slices.SortStableFunc(p.slow, func(a, b slowed) int { return cmp.Compare(b.extra, a.extra) })
+	return p.slow
+}
+
+func (slowMarker) Find(p *Process) (found []Finding) {
+	for _, m := range p.slowed()[:min(1, len(p.slowed()))] {
+		f := Finding{
+			Severity: Likely, Since: int64(p.when(m.At)), Explains: min(1, max(0, m.extra)),
+			Text:     fmt.Sprintf("%s takes %s, %s before (%s)", m.Name, took(m.After), took(m.Before), times(m.Before, m.After)),
+			Evidence: []string{p.after(m.At), fmt.Sprintf("longest %s", took(largest(m.Longest[m.At:])))},
+			More:     p.command(append([]string{"top", "--by", "marker"}, p.from(m.At)...)...),
+		}
+		if rest := len(p.slow) - 1; rest > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%d other markers as well", rest))
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+func largest(values []float64) float64 { return slices.Max(values) }
+
+// slows says which marker became slower at about a step, as evidence; "" if none did.
+func (p *Process) slows(at int) string {
+	for _, m := range p.slowed() {
+		if abs(m.At-at) <= 2 {
+			return fmt.Sprintf("%s takes %s instead of %s", m.Name, took(m.After), took(m.Before))
+		}
+	}
+	return ""
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// kindIsKnown reports whether waits were recorded.
+func (p *Process) waitsKnown() bool { return p.Has(stream.Waits) }

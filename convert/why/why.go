@@ -1,0 +1,147 @@
+// Package why says why a program died or became slow: it looks at the counters, samples, waits,
+// markers and logs of a recording, and ranks what it finds, each finding with its evidence.
+//
+// Each kind of trouble has a [Detector], which compares a process with its own history and names
+// what it blames: a function, a marker, a counter. A finding is a [Cause] only if there was a change
+// or a growth without end, and one place explains most of it. What a recording can't tell is a
+// list of its own in the [Report].
+package why
+
+import (
+	"slices"
+
+	"gprof/convert/why/internal/facts"
+	"gprof/stream"
+)
+
+// Report is what was found.
+type Report struct {
+	Findings []Finding `json:"findings"` // the surest first
+	Unknown  []string  `json:"unknown"`  // what the recording can't tell, and what to record
+}
+
+// Options say what to look at.
+type Options struct {
+	From, To stream.Time // 0: all
+	// Alive reports whether a process was recording when it was read; nil: none was.
+	Alive func(*stream.Process) bool
+}
+
+// Sink makes a Report. Its memory does not grow with the number of rows.
+type Sink struct {
+	Report Report // whole once Close has returned
+
+	options   Options
+	detectors []Detector
+	collector *facts.Collector
+	tables    *stream.Tables
+	id        stream.ProcessID
+	lacks     map[string]int // processes that lack something
+}
+
+// New returns a Sink.
+func New(o Options) *Sink {
+	return &Sink{options: o, detectors: Detectors(), lacks: map[string]int{}}
+}
+
+// Begin prepares for the tables t.
+func (s *Sink) Begin(t *stream.Tables) (err error) {
+	s.tables = t
+	s.collector, err = facts.New(t, s.options.From, s.options.To)
+	return err
+}
+
+// Segment adds the rows of b.
+func (s *Sink) Segment(b *stream.Batch) error {
+	if b.Series.Process != s.id {
+		s.endProcess()
+		s.id = b.Series.Process
+		s.collector.Begin(s.id)
+	}
+	s.collector.Add(b)
+	return nil
+}
+
+// endProcess looks at a process that is whole.
+func (s *Sink) endProcess() {
+	if s.id == 0 {
+		return
+	}
+	p := &Process{Facts: s.collector.End(), tables: s.tables, sites: map[*facts.Stacks][]*facts.Site{}}
+	p.Alive = s.options.Alive != nil && s.options.Alive(p.Process)
+	if p.Time.Seconds(0, facts.Steps+1) < shortest {
+		s.lacks[tooShort]++
+	} else {
+		for order, d := range s.detectors {
+			s.detect(p, order, d)
+		}
+	}
+	s.id = 0
+}
+
+// shortest is how many seconds of a process there must be to compare it with itself: in a shorter one
+// counters were read a few times, and nothing says what it does as a rule.
+const shortest = 1
+
+const tooShort = "what changed: a process of less than a second can't be compared with itself"
+
+// detect has a detector look at a process.
+func (s *Sink) detect(p *Process, order int, d Detector) {
+	about := d.About()
+	if about.Lacks != nil {
+		if lacks := about.Lacks(p); lacks != "" {
+			s.lacks[lacks]++
+		}
+	}
+	for _, f := range d.Find(p) {
+		f.Detector, f.order, f.id = about.Name, order, s.id
+		f.Process, f.Instance = p.Title(), p.Process.InstanceName()
+		s.Report.Findings = append(s.Report.Findings, f)
+	}
+}
+
+// Close ranks what was found.
+func (s *Sink) Close() error {
+	s.endProcess()
+	s.demote()
+	slices.SortFunc(s.Report.Findings, func(a, b Finding) int { return compareFindings(&a, &b) })
+	s.Report.Unknown = s.unknown()
+	return nil
+}
+
+// demote makes findings one step less sure that are effects of others.
+func (s *Sink) demote() {
+	found := map[stream.ProcessID][]string{}
+	for i := range s.Report.Findings {
+		if f := &s.Report.Findings[i]; f.Severity == Cause {
+			found[f.id] = append(found[f.id], f.Detector)
+		}
+	}
+	for i := range s.Report.Findings {
+		f := &s.Report.Findings[i]
+		for _, cause := range s.detectors[f.order].About().EffectOf {
+			if f.Severity > Note && slices.Contains(found[f.id], cause) {
+				f.Severity, f.Hidden = f.Severity-1, cause
+				break
+			}
+		}
+	}
+}
+
+// unknown is what the recording can't tell: what most processes lack first.
+func (s *Sink) unknown() []string {
+	all := []string{}
+	for lack := range s.lacks {
+		all = append(all, lack)
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		if s.lacks[a] != s.lacks[b] {
+			return s.lacks[b] - s.lacks[a]
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return all
+}

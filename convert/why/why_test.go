@@ -1,0 +1,299 @@
+package why_test
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gprof/convert/why"
+	"gprof/stream"
+	"gprof/stream/streamtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of docs/why.md")
+
+// told is a story and what why must say of it.
+type told struct {
+	name     string
+	tell     func(s *story)
+	exit     stream.Exit
+	detector string // of the first finding; "": none above a note
+	severity why.Severity
+	text     []string // parts of its sentence
+}
+
+var stories = []told{
+	{
+		name: "heap leak", detector: "heap growth", severity: why.Cause, text: []string{"from 22 MiB to 505 MiB", "main.keep"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "heap live", float64(10+n*5)*(1<<20))
+				s.p.Main.Allocate(at(n), stream.Instant, s.Stack("main.main", "main.keep", "runtime.mallocgc"), 5<<20, 10)
+				s.marks(n, "request", 3, 2*time.Millisecond)
+			}
+		},
+	},
+	{
+		name: "cache that is full after a third", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "heap live", float64(10+min(n, 33)*5)*(1<<20))
+			}
+		},
+	},
+	{
+		name: "builder that ended in order", exit: stream.Exit{Known: true, Reason: "stopped"},
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "heap live", float64(10+n*5)*(1<<20))
+			}
+		},
+	},
+	{
+		name: "goroutine leak", detector: "goroutine growth", severity: why.Cause, text: []string{"from 22 to 505", "main.(*feed).follow"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "goroutines", float64(10+n*5))
+				s.waits(n, n*5, "channel receive", "runtime.goexit", "main.(*feed).follow")
+				s.waits(n, 10, "select", "runtime.goexit", "main.serve")
+			}
+		},
+	},
+	{
+		name: "pool of goroutines", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "goroutines", 5000)
+				s.waits(n, 5000, "channel receive", "main.worker")
+			}
+		},
+	},
+	{
+		name: "queue at a lock", detector: "lock", severity: why.Cause, text: []string{"main.(*table).get", "main.(*table).reload"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.waits(n, 1, "network", "main.accept")
+				if n < onset {
+					s.marks(n, "request", 10, time.Millisecond)
+					continue
+				}
+				s.marks(n, "request", 10, 80*time.Millisecond)
+				s.waits(n, 12, "lock", "main.serve", "main.(*table).get", "sync.(*Mutex).Lock")
+				s.waits(n, 1, "sleep", "main.upkeep", "main.(*table).reload", "time.Sleep")
+			}
+		},
+	},
+	{
+		name: "groups that wait for their members", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				if n >= onset {
+					s.waits(n, 50, "lock", "main.serve", "main.gather", "sync.(*WaitGroup).Wait")
+				}
+			}
+		},
+	},
+	{
+		name: "throttled", detector: "CPU throttling", severity: why.Cause, text: []string{"490 ms of each second"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.gain(n, "CPU throttled", 0.05*float64(n/onset), stream.FormatNanoseconds)
+				s.gain(n, "process CPU", 0.05, stream.FormatNanoseconds)
+				s.marks(n, "request", 2, time.Duration(1+n/onset*20)*time.Millisecond)
+			}
+		},
+	},
+	{
+		name: "deadlock", detector: "standstill", severity: why.Cause, text: []string{"the last 5", "9 wait for a lock in main.transfer"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				if n < onset {
+					s.marks(n, "order", 5, time.Millisecond)
+					s.waits(n, 9, "sleep", "main.serve", "time.Sleep")
+				} else {
+					s.waits(n, 9, "lock", "main.serve", "main.transfer", "sync.(*Mutex).Lock")
+				}
+			}
+		},
+	},
+	{
+		name: "nothing to do any more", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				if n < onset {
+					s.marks(n, "order", 5, time.Millisecond)
+				}
+				s.waits(n, 9, "channel receive", "main.worker")
+			}
+		},
+	},
+	{
+		name: "loop without end", detector: "busy function", severity: why.Cause, text: []string{"main.(*cursor).seek", "1 processors, 0 before"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "order", 5, time.Millisecond)
+				s.runs(n, 0.2, "main.serve", "main.order")
+				if n >= onset {
+					s.runs(n, 1, "main.serve", "main.(*cursor).seek")
+				}
+			}
+		},
+	},
+	{
+		name: "more load", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "order", 5+n/onset*15, time.Millisecond)
+				s.runs(n, 0.3+0.9*float64(n/onset), "main.serve", "main.order")
+			}
+		},
+	},
+}
+
+// Each story has the finding that it was made for first, or none above a note.
+func TestStories(t *testing.T) {
+	for _, c := range stories {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStory(c.exit)
+			c.tell(s)
+			r := s.report(t)
+			checkReport(t, &r)
+			switch {
+			case c.detector != "" && len(r.Findings) == 0:
+				t.Fatal("nothing was found")
+			case c.detector != "":
+				c.check(t, &r.Findings[0])
+			case len(r.Findings) > 0 && r.Findings[0].Severity > why.Note:
+				t.Errorf("of a healthy program: %+v", r.Findings[0])
+			}
+		})
+	}
+}
+
+func (c *told) check(t *testing.T, f *why.Finding) {
+	t.Helper()
+	if f.Detector != c.detector || f.Severity != c.severity {
+		t.Errorf("%s (%v), want %s (%v): %+v", f.Detector, f.Severity, c.detector, c.severity, f)
+	}
+	for _, part := range c.text {
+		if !strings.Contains(f.Text, part) {
+			t.Errorf("%q is not in %q", part, f.Text)
+		}
+	}
+}
+
+// checkReport checks what holds for every report: the order, and that nothing is said without evidence.
+func checkReport(t *testing.T, r *why.Report) {
+	t.Helper()
+	for i, f := range r.Findings {
+		if len(f.Evidence) == 0 || f.Text == "" || len(f.More) == 0 || f.Process == "" || f.Explains < 0 || f.Explains > 1 {
+			t.Errorf("%+v", f)
+		}
+		if i > 0 && f.Severity > r.Findings[i-1].Severity {
+			t.Errorf("%v comes after %v", f.Severity, r.Findings[i-1].Severity)
+		}
+	}
+}
+
+// The report is the same for events in any order.
+func TestOrder(t *testing.T) {
+	s := newStory(killed)
+	for _, c := range stories {
+		c.tell(s)
+	}
+	want := s.report(t)
+	for seed := range uint64(5) {
+		sink := why.New(why.Options{})
+		if err := stream.Copy(sink, s.Shuffled(seed), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, sink.Report, cmp.AllowUnexported(why.Finding{})); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// A recording of nothing, of one row of each kind, of a moment: what is missing is said, and nothing is
+// found.
+func TestSink(t *testing.T) {
+	streamtest.TestSink(t, func(w io.Writer) stream.Sink { return &printed{why.New(why.Options{}), w} }, func(t *testing.T, output []byte) {
+		var r why.Report
+		if err := json.Unmarshal(output, &r); err != nil {
+			t.Fatal(err)
+		}
+		checkReport(t, &r)
+		for _, f := range r.Findings {
+			if f.Severity > why.Note {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
+}
+
+// printed writes the report as JSON.
+type printed struct {
+	*why.Sink
+	w io.Writer
+}
+
+func (p *printed) Close() error {
+	if err := p.Sink.Close(); err != nil {
+		return err
+	}
+	return json.NewEncoder(p.w).Encode(p.Report)
+}
+
+// What a recording lacks is said once, with what to record.
+func TestUnknown(t *testing.T) {
+	s := newStory(killed)
+	s.marks(1, "request", 3, 0)
+	r := s.report(t)
+	if text := strings.Join(r.Unknown, "\n"); !strings.Contains(text, "GPROF_WAIT_HZ") || !strings.Contains(text, "no CPU samples") || !strings.Contains(text, "GPROF_COUNTER_HZ") || len(r.Findings) > 0 {
+		t.Errorf("%v\n%s", r.Findings, text)
+	}
+}
+
+// The table in the documentation is that of the code.
+func TestDocumented(t *testing.T) {
+	const file, begin, end = "../../docs/why.md", "| finding | looks at | needs | from what on |\n|---|---|---|---|\n", "\n\n"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(page), begin)
+	_, after, ended := strings.Cut("\n"+rest, end)
+	want := before + begin
+	for _, d := range why.Detectors() {
+		a := d.About()
+		want += "| " + a.Name + " | " + a.Looks + " | " + a.Needs + " | " + a.Threshold + " |\n"
+		for _, cause := range a.EffectOf {
+			if !known(cause) {
+				t.Errorf("%s is an effect of %q, which does not exist", a.Name, cause)
+			}
+		}
+	}
+	if want += "\n" + after; want == string(page) && ended {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s does not say what detectors say: go test ./convert/why -run Documented -update", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func known(name string) bool {
+	for _, d := range why.Detectors() {
+		if d.About().Name == name {
+			return true
+		}
+	}
+	return false
+}
