@@ -19,14 +19,15 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 type cli struct {
-	Run    runCmd    `cmd:"" help:"Run a command and record what it does."`
-	Attach attachCmd `cmd:"" help:"Sample processes that run, whatever they are written in (Linux)."`
-	Status statusCmd `cmd:"" help:"Show who records in a session, and what it holds."`
-	Start  startCmd  `cmd:"" help:"Have all processes of a session record again."`
-	Pause  pauseCmd  `cmd:"" help:"Have all processes of a session pause."`
-	Resume resumeCmd `cmd:"" help:"Have all processes of a paused session go on."`
-	Stop   stopCmd   `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
-	Embed  embedCmd  `cmd:"" help:"Have a module of yours require the recorder."`
+	Run     runCmd     `cmd:"" help:"Run a command and record what it does."`
+	Attach  attachCmd  `cmd:"" help:"Sample processes that run, whatever they are written in (Linux)."`
+	Status  statusCmd  `cmd:"" help:"Show who records in a session, and what it holds."`
+	Start   startCmd   `cmd:"" help:"Have all processes of a session record again."`
+	Pause   pauseCmd   `cmd:"" help:"Have all processes of a session pause."`
+	Resume  resumeCmd  `cmd:"" help:"Have all processes of a paused session go on."`
+	Stop    stopCmd    `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
+	Harvest harvestCmd `cmd:"" help:"Save what dead processes recorded, in a bucket or a directory; once, or as a sidecar."`
+	Embed   embedCmd   `cmd:"" help:"Have a module of yours require the recorder."`
 
 	manual.Commands
 

@@ -118,20 +118,23 @@ func standing(s *session.Status, instance uint64) *session.Standing {
 // end finds out how a process ended, and when: at its last sign of life, if nothing else
 // is known.
 func (p *processView) end(r *chunks.Process) {
+	p.State = End(r)
 	if r.Exit == nil {
-		p.State = words(stream.Exit{}, r)
 		p.ended(r.LastCommit().Realtime)
 		return
 	}
 	p.ended(r.Exit.Realtime)
-	p.State = words(stream.Exit{Known: true, Reason: reason(r.Exit.Reason), Code: r.Exit.Code}, r)
 	if r.Removed() {
 		p.State = "made way for newer recordings; " + p.State
 	}
 }
 
-// words are the same as in gprof-convert info.
-func words(e stream.Exit, r *chunks.Process) string {
+// End says how a process ended, in the words of gprof-convert info.
+func End(r *chunks.Process) string {
+	e := stream.Exit{}
+	if r.Exit != nil {
+		e = stream.Exit{Known: true, Reason: reason(r.Exit.Reason), Code: r.Exit.Code}
+	}
 	word, how := wording.End(e, slices.ContainsFunc(r.Meta, func(m chunks.Meta) bool { return m.Key == rawformat.MetaGo }))
 	return word + how
 }

@@ -30,6 +30,10 @@ type Place interface {
 	// Create makes a file. The error is [fs.ErrExist] if there is one of this name: of several
 	// that create it at the same time, one succeeds.
 	Create(name string, text []byte) error
+	// Stream makes a file of what write writes, for its owner only. It is there whole or not at all,
+	// and is no copy elsewhere before. The error is write's, the place's, or [fs.ErrExist] if there
+	// is a file of this name: of several that make it at the same time, one succeeds.
+	Stream(ctx context.Context, name string, write func(io.Writer) error) error
 	// Read returns a file. The error is [fs.ErrNotExist] if there is none.
 	Read(name string) ([]byte, error)
 	// Size is that of a file. The error is [fs.ErrNotExist] if there is none.
@@ -53,7 +57,7 @@ func (s *Stores) Place(at, inside, temp string) (Place, error) {
 	case fsys == nil:
 		return directoryPlace{at, inside}, nil
 	}
-	return &bucketPlace{fsys.(*bucket), strings.TrimPrefix(name+"/", "./"), temp}, nil
+	return &bucketPlace{b: fsys.(*bucket), prefix: strings.TrimPrefix(name+"/", "./"), room: temp}, nil
 }
 
 // directoryPlace is a directory as a place.
@@ -168,6 +172,7 @@ type bucketPlace struct {
 	b      *bucket
 	prefix string // empty, or ends with a slash
 	room   string
+	parts  sync.Pool // of *[partSize]byte, for Stream
 }
 
 // Path implements [Place].
@@ -196,7 +201,7 @@ func (p *bucketPlace) Create(name string, text []byte) error {
 	o.SetMatchETagExcept("*") // only if there is none
 	_, err := p.b.client.Client.PutObject(context.Background(), p.b.name, key, bytes.NewReader(text), int64(len(text)), o)
 	switch said := minio.ToErrorResponse(err); {
-	case said.Code == "PreconditionFailed", said.Code == "ConditionalRequestConflict":
+	case exists(said.Code):
 		return &fs.PathError{Op: "create", Path: p.Path(name), Err: fs.ErrExist}
 	case said.Code == "NotImplemented":
 		return fmt.Errorf("%s: the store can't create an object only if there is none (If-None-Match), by which two attempts of one task are told apart; give -o a directory, or another store", p.Path(name))
