@@ -52,7 +52,12 @@ complete -o default -F {function} {name}
 		_files
 	fi
 }
-compdef {function} {name}
+# As a file in fpath this is the body of a function, which zsh calls to complete.
+if [[ ${funcstack[1]} == _{name} ]]; then
+	{function} "$@"
+else
+	compdef {function} {name}
+fi
 `,
 	"fish": `# fish completion for {name}
 function {function}
