@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -62,14 +63,31 @@ func (c *helpCmd) Run(k *kong.Kong) error {
 	return ctx.PrintUsage(false)
 }
 
-// Version is the version of a program's module, as the go command stamped it, and that of
-// Go.
+// Version is the version of a program's module, as the go command stamped it, the commit
+// that it was built of, if that was known, and the version of Go.
 func Version(program string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	return fmt.Sprintf("%s %s, built with %s", program, info.Main.Version, info.GoVersion)
+	return fmt.Sprintf("%s %s%s, built with %s", program, info.Main.Version, commit(info.Settings), info.GoVersion)
+}
+
+// commit is the commit and its day, in parentheses, or "" if they are not known.
+func commit(settings []debug.BuildSetting) string {
+	var revision, at string
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.time":
+			at = s.Value
+		}
+	}
+	if len(revision) < 12 || len(at) < len(time.DateOnly) {
+		return ""
+	}
+	return fmt.Sprintf(" (commit %s, %s)", revision[:12], at[:len(time.DateOnly)])
 }
 
 type versionCmd struct{}
