@@ -11,6 +11,7 @@
 //	typed_markers/<event>.arrow the markers of one event that has fields
 //	_gprof.json           the version of the tables
 //	queries/*.sql         questions to ask, in the SQL of most engines
+//	queries/<engine>/*.sql questions in the words of one engine
 //	queries/engines/*.sql what makes files into tables, for each engine; DuckDB needs its extension nanoarrow
 //
 // So one call gives one table: pandas.read_feather("samples.arrow"),

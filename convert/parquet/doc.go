@@ -9,6 +9,8 @@
 //	typed_markers/event=E/service=S/date=D/<session>.parquet
 //	_gprof.json           the version of the tables
 //	queries/*.sql         questions to ask, in the SQL of most engines
+//	queries/<engine>/*.sql questions in the words of one engine
+//	queries/python/*.py   modules that ask by libraries of Python
 //	queries/engines/*.sql what makes files into tables, for each engine
 //
 // A session is the processes of one run of the converter that are of one service

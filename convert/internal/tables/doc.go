@@ -109,5 +109,6 @@
 // Queries are in SQL that DuckDB, Spark, ClickHouse, DataFusion and polars have in
 // common. Tables are called by their names; engines/*.sql makes them of files, for each
 // engine in its own words, with stack_frames: session, stack_id and frame_id of each
-// frame of a stack.
+// frame of a stack. What they have no words for in common lies in a directory for each
+// engine. Modules of Python, in python/*.py, ask tables in Parquet files by libraries.
 package tables

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -121,28 +122,23 @@ func StampText(extension string) string {
 // Last begins the names of files that say which sessions are complete.
 const Last = "coverage/"
 
-// queries are questions to ask of the tables.
+// queries are questions to ask of the tables: those that all engines understand, in a
+// directory for an engine those that each asks in words of its own, and modules of Python
+// that ask them by its libraries.
 //
-//go:embed queries/*.sql
+//go:embed queries
 var queries embed.FS
+
+// modules is the directory of Python's modules. They read Parquet files.
+const modules = "queries/python"
 
 // writeStamp writes what does not depend on the run.
 func (s *Sink) writeStamp() error {
 	if err := s.writeFile(Stamp, []byte(StampText(s.format.Extension))); err != nil {
 		return err
 	}
-	entries, err := queries.ReadDir("queries") // by name
-	if err != nil {
+	if err := s.writeQueries(); err != nil {
 		return err
-	}
-	for _, e := range entries {
-		text, err := queries.ReadFile("queries/" + e.Name())
-		if err != nil {
-			return err
-		}
-		if err := s.writeFile("queries/"+e.Name(), text); err != nil {
-			return err
-		}
 	}
 	for i := range engines {
 		if script := engines[i].script(s.format.Extension); script != "" {
@@ -152,6 +148,25 @@ func (s *Sink) writeStamp() error {
 		}
 	}
 	return nil
+}
+
+// writeQueries writes all queries that the files can be asked.
+func (s *Sink) writeQueries() error {
+	return fs.WalkDir(queries, ".", func(name string, d fs.DirEntry, err error) error { // by name
+		switch {
+		case err != nil:
+			return err
+		case name == modules && s.format.Extension != ".parquet":
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := queries.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return s.writeFile(name, text)
+	})
 }
 
 func (s *Sink) writeFile(name string, text []byte) error {
