@@ -2,7 +2,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check soak crash hosts mutants bench engines fuzz tools
+.PHONY: help build demo test check soak crash hosts mutants bench engines packages fuzz tools
 
 FUZZTIME ?= 60s
 COUNT    ?= 1
@@ -69,6 +69,10 @@ bench: tools ## run the benchmarks COUNT times (compare runs with `go -C bench t
 engines: ## do the tasks of a plan with Spark, Flink, Dask, Ray and Slurm, and as Kubernetes would; a worker is killed in each
 	@.ci/install engines
 	go -C fixtures test -tags engines -count=1 -v -run '^TestEngines$$' .
+
+packages: ## make a release of the last commit twice, publish nothing, test what comes out; it stays in out/packages
+	@.ci/install packages
+	go -C fixtures/packages test -tags release -count=1 -v -timeout 2h -run '^TestRelease$$' .
 
 fuzz: tools ## run every fuzz target for FUZZTIME
 	@.ci/fuzz $(FUZZTIME) | go run .ci/tally.go
