@@ -96,6 +96,21 @@ func foreignOf[F interface {
 	}
 }
 
+// inPlaceOf is foreignOf for a format that is read with random access.
+func inPlaceOf[F interface {
+	comparable
+	ForeignFile
+}](format string, open func(r io.ReaderAt, size int64) (F, error)) func(*search, location) error {
+	return func(s *search, l location) error {
+		f, err := open(&lazyFile{l}, l.size())
+		if none := *new(F); f == none {
+			return wrongFormat{err}
+		}
+		s.addForeign(format, l, f)
+		return err
+	}
+}
+
 // wrongFormat is the error of a file that is not of the format it seemed to be of.
 type wrongFormat struct{ error }
 

@@ -9,6 +9,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/cpuprofile"
 	"gprof/ingest/gecko"
 	"gprof/ingest/gotrace"
 	"gprof/ingest/otlp"
@@ -55,6 +56,7 @@ func formats(joined []Format) (all table) {
 		{name: "zstd", sniff: archive.IsZstd, ends: []string{".tar.zst", ".tzst"}, read: (*search).zstd},
 		{name: "OTLP", sniff: otlp.Sniff, ends: []string{".otlp"}, front: true, open: foreignOf("OTLP", otlp.Open)},
 		{name: "OTLP", sniff: otlp.SniffJSON, ends: []string{".otlp.json"}, front: true, open: foreignOf("OTLP", otlp.Open)},
+		{name: "V8 CPU profile", sniff: cpuprofile.Sniff, ends: []string{".cpuprofile"}, open: inPlaceOf("V8 CPU profile", cpuprofile.Open)},
 		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
 		{name: "JsonSlabs", sniff: gecko.IsSlabs, open: (*search).slabs, read: (*search).slabsStream},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},

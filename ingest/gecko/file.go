@@ -1,8 +1,6 @@
 package gecko
 
 import (
-	"crypto/sha256"
-	"hash"
 	"io"
 
 	"gprof/ingest/internal/jsonfile"
@@ -80,22 +78,3 @@ func elements(raw []byte) (all [][]byte, whole bool) {
 
 // isNull reports whether a value is missing or null.
 func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
-
-// digestReader hashes the bytes of a file on the first pass through it.
-type digestReader struct {
-	io.ReaderAt
-	sum  hash.Hash
-	next int64
-}
-
-func newDigested(r io.ReaderAt) *digestReader { return &digestReader{ReaderAt: r, sum: sha256.New()} }
-
-// ReadAt implements [io.ReaderAt].
-func (d *digestReader) ReadAt(p []byte, off int64) (int, error) {
-	n, err := d.ReaderAt.ReadAt(p, off)
-	if off <= d.next && off+int64(n) > d.next {
-		d.sum.Write(p[d.next-off : n])
-		d.next = off + int64(n)
-	}
-	return n, err
-}

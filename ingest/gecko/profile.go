@@ -2,12 +2,12 @@ package gecko
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/digest"
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
 )
@@ -62,16 +62,16 @@ const (
 // profile. If it is damaged, the error tells where, and the Profile is what stands before that.
 // After [ErrFolded] the Profile only serves to Unfold.
 func Open(r io.ReaderAt, size int64) (*Profile, error) {
-	digest := newDigested(r)
+	first := digest.New(r)
 	p := &Profile{file: &file{r: r, size: size, notes: newNotes()}}
-	l, err := p.lay(p.file, digest)
+	l, err := p.lay(p.file, first)
 	if err != nil {
 		return nil, err
 	}
 	if p.folds = l.folds(nil, l.root.v); len(p.folds) > 0 {
 		return p, ErrFolded
 	}
-	p.seed = binary.BigEndian.Uint64(digest.sum.Sum(nil))
+	p.seed = first.Sum()
 	l.describeAll(p.seed)
 	for _, x := range l.processes {
 		p.rows = append(p.rows, x.row)
