@@ -75,7 +75,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if deltas := list(v, "timeDeltas"); deltas != nil {
 		f.times, f.deltas = deltas, true
 	}
-	f.instance = max(1, first.Sum())
+	f.instance = max(1, first.Sum(size))
 	unit := 3 // digits from µs to ns
 	if f.nodes == nil {
 		unit = 9 // the old form has seconds

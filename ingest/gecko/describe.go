@@ -167,7 +167,7 @@ func (l *layout) describeOurs(x *process) {
 	x.row.RangeStart = x.about.parsed("rangeStart", 10, 0)
 	l.oursBuild(x)
 	x.about.each("attrs", func(raw []byte, off int64) {
-		pair, _ := elements(raw)
+		pair, _ := jsonfile.Elements(nil, raw)
 		if len(pair) != 2 || pair[0][0] != '"' || pair[1][0] != '"' {
 			l.file.notes.add(stream.ReasonMalformed, join(x.about.of, "attrs"), off)
 			return

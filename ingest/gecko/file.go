@@ -42,38 +42,12 @@ func parse(raw []byte) object {
 
 // members visits the members of an object in memory and reports whether it is intact.
 func members(raw []byte, visit func(key, value []byte)) bool {
-	if len(raw) == 0 || raw[0] != '{' {
-		return true
+	var some [16]jsonfile.Member
+	all, whole := jsonfile.Members(some[:0], raw)
+	for _, m := range all {
+		visit(m.Key, m.Value)
 	}
-	s := jsonfile.Bytes(raw, 0)
-	s.Object()
-	for {
-		key, ok := s.Key()
-		if !ok {
-			return s.Err() == nil
-		}
-		value := s.Raw()
-		if s.Err() != nil {
-			return false
-		}
-		visit(key, value)
-	}
-}
-
-// elements returns the elements of a list in memory, and whether it is intact.
-func elements(raw []byte) (all [][]byte, whole bool) {
-	if len(raw) == 0 || raw[0] != '[' {
-		return nil, true
-	}
-	s := jsonfile.Bytes(raw, 0)
-	for s.Array(); s.More(); {
-		value := s.Raw()
-		if s.Err() != nil {
-			break
-		}
-		all = append(all, value)
-	}
-	return all, s.Err() == nil
+	return whole
 }
 
 // isNull reports whether a value is missing or null.

@@ -22,15 +22,28 @@ import (
 )
 
 // open is all processes of a file, as ingest opens it.
-func open(data []byte) (stream.Source, error) {
-	p, err := Open(bytes.NewReader(data), int64(len(data)))
+func open(data []byte) (stream.Source, error) { return openParts(data, len(data)) }
+
+// parts gives some bytes at once.
+type parts struct {
+	io.ReaderAt
+	n int
+}
+
+func (p parts) ReadAt(b []byte, off int64) (int, error) {
+	return p.ReaderAt.ReadAt(b[:min(len(b), p.n)], off)
+}
+
+// openParts is open for a file of which reading gives n bytes at once.
+func openParts(data []byte, n int) (stream.Source, error) {
+	p, err := Open(parts{bytes.NewReader(data), n}, int64(len(data)))
 	for errors.Is(err, ErrFolded) {
 		shorter, err2 := io.ReadAll(p.Unfold())
 		if err2 != nil || len(shorter) >= len(data) {
 			return nil, fmt.Errorf("%d bytes unfolded of %d: %w", len(shorter), len(data), err2)
 		}
 		data = shorter
-		p, err = Open(bytes.NewReader(data), int64(len(data)))
+		p, err = Open(parts{bytes.NewReader(data), n}, int64(len(data)))
 	}
 	if p == nil {
 		return nil, err
@@ -128,6 +141,47 @@ func FuzzProfile(f *testing.F) {
 			if invalid != nil {
 				t.Fatal(invalid)
 			}
+		}
+	})
+}
+
+// events is what the events of a file are, and its errors, if reading gives n bytes at once.
+func events(data []byte, n int) (string, error) {
+	src, err := openParts(data, n)
+	if src == nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = errors.Join(err, stream.Copy(streamtest.NewText(&out), src, stream.CopyOptions{}))
+	return out.String(), err
+}
+
+// fewBytes is less than what sonic would be asked about: of it our own loop finds the ends of values.
+const fewBytes = 100
+
+// It does not matter what reading gives at once, nor whether sonic says where values end, also of a damaged file.
+func TestWindows(t *testing.T) {
+	for name, a := range profiles(t) {
+		data := a.Files[0].Data
+		for _, cut := range []int{len(data), len(data) * 2 / 3, len(data) / 3} {
+			want, wantErr := events(data[:cut], len(data))
+			for _, n := range []int{1, fewBytes, 600, 3000} {
+				if got, err := events(data[:cut], n); got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+					t.Errorf("%s, %d bytes of it, %d at once: %v, want %v; %s", name, cut, n, err, wantErr, cmp.Diff(want, got))
+				}
+			}
+		}
+	}
+}
+
+func FuzzWindows(f *testing.F) {
+	for _, a := range profiles(f) {
+		f.Add(a.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		want, wantErr := events(data, len(data))
+		if got, err := events(data, fewBytes); got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Fatalf("%d bytes at once: %v, want %v; %s", fewBytes, err, wantErr, cmp.Diff(want, got))
 		}
 	})
 }

@@ -33,10 +33,11 @@ type markerTable struct {
 	texts *texts
 	pages *jsonfile.Value // object that has the thread's pages
 	known map[local]*event
-	typ   []byte // type of the row
-	text  []byte // scratch
-	rest  []byte // scratch: members without a field of their own, as an unclosed JSON object
-	moved int64  // how many of those there were
+	all   []jsonfile.Member // of the row's payload
+	typ   []byte            // type of the row
+	text  []byte            // scratch
+	rest  []byte            // scratch: members without a field of their own, as an unclosed JSON object
+	moved int64             // how many of those there were
 
 	typeIs string // member that held the type of the row; "type" is a field if that is another one
 }
@@ -58,14 +59,16 @@ func (m *markerTable) next() bool {
 		return false
 	}
 	m.typ = m.typ[:0]
-	if !members(m.data(), func(key, value []byte) {
-		if string(key) == "type" {
-			if m.typ = jsonfile.AppendText(m.typ[:0], value); value[0] != '"' && !isNull(value) {
+	var whole bool
+	if m.all, whole = jsonfile.Members(m.all[:0], m.data()); !whole {
+		m.bad(stream.ReasonMalformed, markerData)
+	}
+	for _, of := range m.all {
+		if string(of.Key) == "type" {
+			if m.typ = jsonfile.AppendText(m.typ[:0], of.Value); of.Value[0] != '"' && !isNull(of.Value) {
 				m.badPayload(stream.ReasonMalformed, "type")
 			}
 		}
-	}) {
-		m.bad(stream.ReasonMalformed, markerData)
 	}
 	m.retype()
 	return true
@@ -253,8 +256,9 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Own
 	var stack stream.StackID
 	row := len(b.Phase)
 	m.rest = m.rest[:0]
-	m.members(func(key, value []byte) {
-		key, ok := m.field(key, value)
+	for _, of := range m.members() {
+		value := of.Value
+		key, ok := m.field(of.Key, value)
 		if !ok {
 			if (string(key) == "stack" || string(key) == "cause") && len(value) > 0 && value[0] == '{' {
 				stack = r.stackOf(c, m.f.object(value, m.of+".data."+string(key), m.offs[markerData]), at.from)
@@ -264,7 +268,7 @@ func (r *reader) marker(c *code, m *markerTable, s stream.Series, who stream.Own
 		} else if !ok && e.rest > 0 {
 			m.keep(key, value)
 		}
-	})
+	}
 	if len(m.rest) > 0 {
 		b.Args[e.rest-1].AppendTextual(stream.JSON, append(m.rest, '}'))
 	}
@@ -330,7 +334,7 @@ func (r *reader) capture(samples object) (object, bool) {
 	if len(rows) == 0 {
 		return row, false
 	}
-	cells, whole := elements(rows[0])
+	cells, whole := jsonfile.Elements(nil, rows[0])
 	if rows[0][0] != '[' || !whole {
 		samples.note(stream.ReasonMalformed, "data")
 	}

@@ -151,13 +151,15 @@ func (p part) each(key string, visit func(raw []byte, off int64)) error {
 	}
 	s := p.f.at(m.v)
 	s.Array()
-	for s.More() {
-		off := s.Off()
-		if raw := s.Raw(); raw != nil {
+	for {
+		raw, off, ok := s.Next()
+		if !ok {
+			return s.Err()
+		}
+		if raw != nil {
 			visit(raw, off)
 		}
 	}
-	return s.Err()
 }
 
 // objects is each for small objects.
@@ -239,7 +241,7 @@ func (o object) owned(key string, raw []byte) object {
 
 // elements are the elements of a list.
 func (o object) elements(key string) [][]byte {
-	all, whole := elements(o.is(key, '['))
+	all, whole := jsonfile.Elements(nil, o.is(key, '['))
 	if !whole {
 		o.note(stream.ReasonMalformed, key)
 	}

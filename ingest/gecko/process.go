@@ -414,23 +414,27 @@ func (r *reader) identify(of *jsonfile.Value, o object) (tab, window int64) {
 	return o.integer(firstOf(o, "tabID", "browsingContextID")), o.integer("innerWindowID")
 }
 
-// members visits the payload members of the row, with the window in place of an old page reference.
-func (m *markerTable) members(visit func(key, value []byte)) {
+// members are the payload members of the row, with the window in place of an old page reference.
+func (m *markerTable) members() []jsonfile.Member {
 	if m.r.oldPages.windows == nil {
-		members(m.data(), visit)
-		return
+		return m.all
 	}
 	page, _ := docshellOf(m.pages, parse(m.data()), "docShellId", "docshellHistoryId")
 	window := m.r.oldPages.windows[page]
-	members(m.data(), func(key, value []byte) {
-		switch {
-		case window != 0 && string(key) == "docShellId":
-			visit([]byte(windowKey), strconv.AppendInt(nil, window, 10))
-		case window != 0 && string(key) == "docshellHistoryId":
+	if window == 0 {
+		return m.all
+	}
+	var all []jsonfile.Member
+	for _, of := range m.all {
+		switch string(of.Key) {
+		case "docShellId":
+			all = append(all, jsonfile.Member{Key: []byte(windowKey), Value: strconv.AppendInt(nil, window, 10)})
+		case "docshellHistoryId":
 		default:
-			visit(key, value)
+			all = append(all, of)
 		}
-	})
+	}
+	return all
 }
 
 // firstOf is the first of keys that an object has.

@@ -71,7 +71,7 @@ func Open(r io.ReaderAt, size int64) (*Profile, error) {
 	if p.folds = l.folds(nil, l.root.v); len(p.folds) > 0 {
 		return p, ErrFolded
 	}
-	p.seed = first.Sum()
+	p.seed = first.Sum(size)
 	l.describeAll(p.seed)
 	for _, x := range l.processes {
 		p.rows = append(p.rows, x.row)

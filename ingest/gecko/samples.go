@@ -238,7 +238,8 @@ func (r *reader) lookAtAllocations(thread *thread) {
 
 // scriptAllocations reads the script allocations of a thread as markers.
 func (r *reader) scriptAllocations(c *code, thread *thread, s stream.Series, who stream.Owner) {
-	t, m := r.scriptAllocationTable(thread), &markerTable{r: r, texts: c.texts}
+	t := r.scriptAllocationTable(thread)
+	m := &markerTable{table: t, r: r, texts: c.texts}
 	for t.next() && !r.full() {
 		ns, ok := t.nanos(0)
 		e := r.scriptAllocation()

@@ -97,11 +97,11 @@ func (r *reader) lookAt(t *thread) {
 	m := r.markerTable(t, r.textsOf(t))
 	for m.next() && !r.full() {
 		if e := m.event(); e != nil {
-			m.members(func(key, value []byte) {
-				if key, ok := m.field(key, value); ok && !e.has(key) {
-					r.other(e, key, value)
+			for _, of := range m.members() {
+				if key, ok := m.field(of.Key, of.Value); ok && !e.has(key) {
+					r.other(e, key, of.Value)
 				}
-			})
+			}
 		}
 	}
 	r.lookAtAllocations(t)

@@ -17,7 +17,8 @@ type table struct {
 
 	cells [][]byte // JSON of the row's cells, nil where missing
 	rows  *jsonfile.Scanner
-	place []int // position of each column in a row, -1 for none
+	row   [][]byte // all cells of the row
+	place []int    // position of each column in a row, -1 for none
 
 	columns []*jsonfile.Scanner // nil for none
 	ragged  int64               // cells missing in columns that exist
@@ -102,33 +103,17 @@ func (t *table) next() bool {
 		return t.nextOfColumns()
 	}
 	clear(t.cells)
-	if !t.rows.More() {
+	row, whole, off, ok := t.rows.NextList(t.row[:0])
+	if t.row = row; !ok || t.rows.Err() != nil {
 		return false
 	}
-	off := t.rows.Off()
-	row := t.rows.Raw()
-	if t.rows.Err() != nil {
-		return false
-	}
-	for i := range t.offs {
-		t.offs[i] = off
-	}
-	if row[0] != '[' {
+	if !whole {
 		t.f.notes.add(stream.ReasonMalformed, t.of, off)
-		return true
 	}
-	s := jsonfile.Bytes(row, 0)
-	s.Array()
-	for at := 0; s.More(); at++ {
-		cell := s.Raw()
-		for i, place := range t.place {
-			if place == at {
-				t.cells[i] = cell
-			}
+	for i, place := range t.place {
+		if t.offs[i] = off; place >= 0 && place < len(row) {
+			t.cells[i] = row[place]
 		}
-	}
-	if s.Err() != nil {
-		t.f.notes.add(stream.ReasonMalformed, t.of, off)
 	}
 	return true
 }
@@ -140,9 +125,8 @@ func (t *table) nextOfColumns() bool {
 		if c == nil {
 			continue
 		}
-		if c.Err() == nil && c.More() {
-			t.offs[i] = c.Off()
-			t.cells[i], any = c.Raw(), true
+		if raw, off, ok := c.Next(); ok {
+			t.cells[i], t.offs[i], any = raw, off, true
 		} else {
 			missing++
 			t.columns[i] = ended(c)
@@ -323,9 +307,11 @@ func (f *file) texts(v *jsonfile.Value, full func(bytes int64) bool) (*texts, er
 		return x, nil
 	}
 	s := f.at(v)
-	for s.Array(); s.More(); {
-		off := s.Off()
-		raw := s.Raw()
+	for s.Array(); ; {
+		raw, off, ok := s.Next()
+		if !ok {
+			break
+		}
 		if len(raw) > 0 && raw[0] != '"' && len(x.odd) < maxOdd {
 			x.odd = append(x.odd, off)
 		}

@@ -9,8 +9,7 @@ import (
 	"io"
 )
 
-// Reader hashes the bytes of a file on the first pass through it. Bytes behind the last that was read
-// have no part in it.
+// Reader hashes the bytes of a file on the first pass through it.
 type Reader struct {
 	io.ReaderAt
 	sum  hash.Hash
@@ -30,5 +29,11 @@ func (d *Reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Sum is the beginning of the hash of what was read.
-func (d *Reader) Sum() uint64 { return binary.BigEndian.Uint64(d.sum.Sum(nil)) }
+// Sum is the beginning of the hash of a file of size bytes. What the first pass left, because it ended early, is read now, as far as it
+// can be: the hash does not depend on how much is read at once.
+func (d *Reader) Sum(size int64) uint64 {
+	if d.next < size {
+		io.Copy(d.sum, io.NewSectionReader(d.ReaderAt, d.next, size-d.next))
+	}
+	return binary.BigEndian.Uint64(d.sum.Sum(nil))
+}

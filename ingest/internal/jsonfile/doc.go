@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/extent"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 	// screenshots are up to a megabyte.
 	maxText = 32 << 20
 	// maxDepth bounds the nesting of skipped values.
-	maxDepth = 1 << 16
+	maxDepth = extent.MaxDepth
 	// window is how much of the file is read at once, firstWindow at first.
 	window      = 64 << 10
 	firstWindow = 4 << 10

@@ -252,3 +252,31 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+// Elements, lists in a list, and members are the same whatever reading gives at once, and in whatever way they are laid out.
+func TestParts(t *testing.T) {
+	const text = `[[1,"a\"]",{"x":"]"},[2]], [ 3 ],[],4,[5,{"y":[6]},null],{"k":1,"\u006b":{"z":"}"}, "l":[7]},[1}]`
+	want := []string{`1|"a\"]"|{"x":"]"}|[2] true 1`, `3 true 27`, ` true 33`, ` false 36`, `5|{"y":[6]}|null true 38`, ` false 57`, `1 false 93`}
+	for n := 1; n <= len(text); n++ {
+		s := NewScanner(slow{strings.NewReader(text), n}, 0, int64(len(text)))
+		s.Array()
+		var got []string
+		for {
+			all, whole, off, ok := s.NextList(nil)
+			if !ok || s.Err() != nil {
+				break
+			}
+			got = append(got, fmt.Sprintf("%s %v %d", bytes.Join(all, []byte("|")), whole, off))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || !errors.Is(s.Err(), damage.ErrTorn) {
+			t.Fatalf("by %d bytes: %q, %v", n, got, s.Err())
+		}
+	}
+	members, whole := Members(nil, []byte(text[57:92]))
+	if got := fmt.Sprintf("%s %v", members, whole); got != `[{k 1} {k {"z":"}"}} {l [7]}] true` {
+		t.Error(got)
+	}
+	if all, whole := Elements(nil, []byte(`[1, 2,"]`)); whole || len(all) != 2 {
+		t.Errorf("%s %v", all, whole)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"gprof/ingest/internal/damage"
+	"gprof/ingest/internal/extent"
 )
 
 // Kind is the kind of a value.
@@ -281,32 +282,22 @@ func (s *Scanner) skipString() {
 	s.fail(errTorn, "")
 }
 
-// nesting is the effect of a byte in skipped values.
-var nesting = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': 2}
-
 // skipNested skips an object or list.
 func (s *Scanner) skipNested() {
-	for depth := 0; ; {
-		for s.pos < len(s.buf) {
-			switch nesting[s.buf[s.pos]] {
-			case 0:
-				s.pos++
-			case 1:
-				s.pos++
-				if depth++; depth > maxDepth {
-					s.fail(ErrDepth, "")
-					return
-				}
-			case -1:
-				s.pos++
-				if depth--; depth == 0 {
-					return
-				}
-			default:
-				if s.skipString(); s.err != nil {
-					return
-				}
-			}
+	n := extent.Begin(s.buf[s.pos])
+	s.pos++
+	for {
+		find := n.Find
+		if s.r == nil {
+			find = n.FindOnly
+		}
+		var ended bool
+		if s.pos, ended = find(s.buf, s.pos); ended {
+			return
+		}
+		if n.TooDeep() {
+			s.fail(ErrDepth, "")
+			return
 		}
 		if !s.fill() {
 			s.fail(errTorn, "")
