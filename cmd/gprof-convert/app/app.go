@@ -18,6 +18,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -84,6 +85,7 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	s.Words = args
 	defer s.EndOnInterrupt()()
 	code := -1
+	collect := debug.SetGCPercent(-1) // while flags are read: a collection takes longer than that
 	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+s.ForeignHelp()+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit, 5 the machine failed and another try may work."))
@@ -94,6 +96,7 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 		args = []string{"--help"}
 	}
 	ctx, err := parser.Parse(args)
+	debug.SetGCPercent(collect)
 	switch {
 	case s.Stdout.Err != nil:
 		return finish(s, s.Stdout.Err)
