@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gprof/convert/arrow"
+	"gprof/convert/chrometrace"
 	"gprof/convert/firefox"
 	"gprof/convert/folded"
 	"gprof/convert/gecko"
@@ -120,6 +121,12 @@ var formats = Table{
 		Extensions: []string{".pftrace", ".perfetto-trace"},
 		Binary:     true,
 		open:       func(w *pipeline.Writer, o Options) stream.Sink { return perfetto.New(w, o.SpillDir) },
+	},
+	{
+		Name:       "chrometrace",
+		Text:       "Chrome's trace events as JSON, for tools that read them",
+		Extensions: []string{".trace.json", ".chrometrace.json"},
+		open: func(w *pipeline.Writer, o Options) stream.Sink { return chrometrace.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "folded",

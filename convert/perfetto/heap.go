@@ -27,7 +27,7 @@ func (s *Sink) addAllocations(b *stream.Batch) {
 func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all []totals.Total) {
 	p := s.tables.Process(process)
 	at := max(p.Start, p.End)
-	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.pids[process]))
+	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.Pids[process]))
 	dump = protobuf.AppendBytes(dump, pb.DumpHeap, "heap")
 	dump = protobuf.AppendNumber(dump, pb.DumpTime, s.clock.toMonotonic(at))
 	for i := range all {

@@ -126,7 +126,7 @@ func TestManyLanes(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop"})
 	e := b.Event(stream.Event{Name: "e"})
-	for n := range maxLanes + 10 {
+	for n := range 4096 + 10 {
 		p.Main.Mark(stream.Time(n+1), stream.PhaseStart, e)
 	}
 	var out bytes.Buffer

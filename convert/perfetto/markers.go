@@ -3,6 +3,7 @@ package perfetto
 import (
 	"hash/fnv"
 
+	"gprof/convert/internal/timeline"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
@@ -15,7 +16,11 @@ type eventForm struct {
 	nameArg   int
 	fields    []stream.EventField
 	arguments []uint64
+	owner     ownerNames
 }
+
+// ownerNames are the names of the arguments that say who a row is of.
+type ownerNames struct{ goroutine, thread, label uint64 }
 
 // formOf makes the form of an event.
 func (s *Sink) formOf(e *stream.Event) (f eventForm) {
@@ -28,7 +33,13 @@ func (s *Sink) formOf(e *stream.Event) (f eventForm) {
 	for i := range e.Fields {
 		f.arguments = append(f.arguments, s.names.number(pb.InternedAnnotationName, e.Fields[i].Name))
 	}
+	f.owner = s.ownerNamesOf(e)
 	return f
+}
+
+func (s *Sink) ownerNamesOf(e *stream.Event) ownerNames {
+	own := func(name string) uint64 { return s.names.number(pb.InternedAnnotationName, timeline.OwnName(e, name)) }
+	return ownerNames{own("goroutine"), own("thread"), own("label")}
 }
 
 // addMarkers collects the markers of an event.
@@ -36,30 +47,24 @@ func (s *Sink) addMarkers(b *stream.Batch) {
 	if s.lanes == nil {
 		s.lanes = s.newLanes(s.thread.uuid, s.thread.uuid, s.thread.name)
 	}
-	if s.marks.begin(b.Series) {
-		s.marks.form = s.formOf(s.tables.Event(b.Series.Event))
+	if s.marks.Begin(b.Series) {
+		s.form = s.formOf(s.tables.Event(b.Series.Event))
 	}
 	for i := range b.Time {
-		s.collect(b, i, &s.marks.form, b.Stack[i], b.Owner(i))
+		s.collect(b, i, &s.form, b.Stack[i], b.Owner(i))
 	}
 }
 
 // collect adds row i to the marks.
 func (s *Sink) collect(b *stream.Batch, i int, form *eventForm, stack stream.StackID, owner stream.Owner) {
-	m := mark{start: b.Time[i], end: b.Time[i], phase: b.Phase[i], owner: owner.Goroutine}
-	if owner.Goroutine == 0 {
-		m.owner = -owner.Thread
-	}
-	if m.phase == stream.Interval {
-		m.end = after(m.start, b.Duration[i])
-	}
-	body := append(s.marks.body[:0], form.head...)
+	m := timeline.MarkAt(b, i)
+	body := append(s.body[:0], form.head...)
 	if k := form.nameArg; k >= 0 && b.Args[k].TypeAt(i) == stream.Text {
 		name := cleanBytes(b.Args[k].TextAt(i))
 		body = protobuf.AppendBytes(body, pb.EventName, name)
 		hash := fnv.New64a()
 		hash.Write(name)
-		m.match = hash.Sum64()
+		m.Match = hash.Sum64()
 	} else {
 		body = protobuf.AppendNumber(body, pb.EventNameID, form.name)
 	}
@@ -67,23 +72,23 @@ func (s *Sink) collect(b *stream.Batch, i int, form *eventForm, stack stream.Sta
 		body = s.appendArgument(body, form.arguments[k], &form.fields[k], &b.Args[k], i)
 	}
 	body = protobuf.AppendNumber(body, pb.EventCallstack, s.code.stack(stack))
-	m.body = s.appendOwner(body, owner)
-	s.marks.body = m.body
-	s.marks.add(&m)
+	m.Body = s.appendOwner(body, form.owner, owner)
+	s.body = m.Body
+	s.marks.Add(&m)
 }
 
 // appendOwner appends who a row is of, as arguments.
-func (s *Sink) appendOwner(dst []byte, o stream.Owner) []byte {
+func (s *Sink) appendOwner(dst []byte, names ownerNames, o stream.Owner) []byte {
 	if o.Goroutine != 0 {
-		dst = appendInt(dst, s.names.number(pb.InternedAnnotationName, "goroutine"), o.Goroutine)
+		dst = appendInt(dst, names.goroutine, o.Goroutine)
 	}
 	if o.Thread != 0 && uint64(o.Thread) != s.thread.tid {
-		dst = appendInt(dst, s.names.number(pb.InternedAnnotationName, "thread"), o.Thread)
+		dst = appendInt(dst, names.thread, o.Thread)
 	}
 	if o.Labels == 0 {
 		return dst
 	}
-	annotation := protobuf.AppendNumber(nil, pb.AnnotationNameID, s.names.number(pb.InternedAnnotationName, "label"))
+	annotation := protobuf.AppendNumber(nil, pb.AnnotationNameID, names.label)
 	for key, value := range s.tables.Labels.At(o.Labels).All() {
 		entry := protobuf.AppendBytes(nil, pb.AnnotationName, clean(key))
 		annotation = protobuf.AppendBytes(annotation, pb.AnnotationDict, protobuf.AppendBytes(entry, pb.AnnotationString, clean(value)))
@@ -103,14 +108,14 @@ func (s *Sink) appendArgument(dst []byte, name uint64, f *stream.EventField, c *
 	if typ == stream.Null {
 		return dst
 	}
-	annotation := protobuf.AppendNumber(s.marks.annotation[:0], pb.AnnotationNameID, name)
+	annotation := protobuf.AppendNumber(s.annotation[:0], pb.AnnotationNameID, name)
 	switch typ {
 	case stream.Text, stream.JSON:
 		annotation = appendText(annotation, typ, c.TextAt(i))
 	default:
 		annotation = appendNumeric(annotation, f.Format, typ, c.BitsAt(i))
 	}
-	s.marks.annotation = annotation
+	s.annotation = annotation
 	return appendFlow(protobuf.AppendBytes(dst, pb.EventAnnotation, annotation), f.Format, c, i)
 }
 

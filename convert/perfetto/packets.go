@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -118,15 +117,4 @@ func cleanBytes(text []byte) []byte {
 		return text
 	}
 	return []byte(clean(string(text)))
-}
-
-// after is the time so many ns later, at most the last there is.
-func after(at stream.Time, ns int64) stream.Time {
-	if ns <= 0 {
-		return at
-	}
-	if int64(at) > math.MaxInt64-ns {
-		return math.MaxInt64
-	}
-	return at + stream.Time(ns)
 }

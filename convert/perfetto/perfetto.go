@@ -34,11 +34,11 @@ package perfetto
 
 import (
 	"gprof/convert/internal/pipeline"
+	"gprof/convert/internal/timeline"
 	"gprof/convert/internal/totals"
 	"gprof/convert/internal/viewer"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/stream"
-	"gprof/stream/spill"
 )
 
 // Sink writes one trace.
@@ -50,7 +50,7 @@ type Sink struct {
 	names names
 	code  code
 
-	numbers numbers
+	numbers timeline.Numbers
 	clock   clock
 	uuids   uint64 // of tracks so far
 	process stream.ProcessID
@@ -59,22 +59,23 @@ type Sink struct {
 	thread  threadAt // of the track
 
 	samples samples
-	marks   marks
+	marks   *timeline.Marks
 	heap    *totals.Totals
 	dumps   uint64
-	lanes   *lanes // of the rows that are collected in marks
+	lanes   *lanes    // of the rows that are collected in marks
+	form    eventForm // of the event that is
 	series  stream.Series
 	counts  map[counterKey]counterTrack // of the process, by what is counted
 	logs    uint64                      // messages so far
 
-	recordings []uint64 // tracks of what is known of processes
-	event      []byte   // scratch
+	recordings              []uint64 // tracks of what is known of processes
+	event, body, annotation []byte   // scratch
 }
 
 // New returns a Sink that writes to w, and closes it at the end. Markers are spilled to a temporary file in
 // dir, "" is the system's directory for those.
 func New(w *pipeline.Writer, dir string) *Sink {
-	return &Sink{out: w, marks: marks{file: spill.New(dir)}}
+	return &Sink{out: w, marks: timeline.NewMarks(dir)}
 }
 
 // rowBytes is the memory of what is written already, and of sums of the heap.
@@ -88,7 +89,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables, s.lost = t, viewer.NewLedger(t)
 	s.packets = packets{out: s.out}
 	s.names.packets, s.code = &s.packets, newCode(t, &s.packets)
-	s.numbers = number(t)
+	s.numbers = timeline.Number(t)
 	s.heap = totals.New(t, s.dump)
 	s.heap.Heap = true
 	s.beginTrace()
@@ -148,7 +149,7 @@ func (s *Sink) Close() error {
 	s.endProcess()
 	s.writeRecordings()
 	s.lost.Tell()
-	if err := s.marks.file.Close(); err != nil {
+	if err := s.marks.Close(); err != nil {
 		return err
 	}
 	return s.out.Close()
@@ -158,7 +159,7 @@ func (s *Sink) err() error {
 	if s.failed != nil {
 		return s.failed
 	}
-	return s.marks.file.Err()
+	return s.marks.Err()
 }
 
 // nextUUID is the id of a new track.

@@ -2,27 +2,19 @@ package perfetto
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
+	"gprof/convert/internal/timeline"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
 	"gprof/stream/wording"
 )
 
-// pauseReasons are the names of the reasons.
-var pauseReasons = []string{stream.PausedAll: "paused", stream.PausedSampling: "sampling paused", stream.PausedCollecting: "collecting"}
-
 // addPauses collects the pauses of the recording.
 func (s *Sink) addPauses(b *stream.Batch) {
 	s.partLanes("pauses")
 	for i := range b.Time {
-		reason := "reason " + strconv.FormatInt(b.Value[i], 10)
-		if n := b.Value[i]; 0 <= n && int(n) < len(pauseReasons) {
-			reason = pauseReasons[n]
-		}
-		s.collectPart(b, i, reason, uint64(b.Value[i]), nil)
+		s.collectPart(b, i, timeline.PauseName(b.Value[i]), uint64(b.Value[i]), nil)
 	}
 }
 
@@ -35,14 +27,7 @@ func (s *Sink) addPages(b *stream.Batch) {
 			f := stream.EventField{Name: field}
 			arguments = s.appendArgument(arguments, s.names.number(pb.InternedAnnotationName, field), &f, &b.Args[k], i)
 		}
-		window := uint64(0)
-		if b.Args[1].TypeAt(i) != stream.Null {
-			window = b.Args[1].BitsAt(i)
-		}
-		name := "page"
-		if url := &b.Args[4]; url.TypeAt(i) == stream.Text {
-			name = string(url.TextAt(i))
-		}
+		name, window := timeline.PageName(b, i)
 		s.collectPart(b, i, name, window, arguments)
 	}
 }
@@ -56,14 +41,12 @@ func (s *Sink) partLanes(name string) {
 
 // collectPart adds row i to the marks.
 func (s *Sink) collectPart(b *stream.Batch, i int, name string, match uint64, arguments []byte) {
-	s.marks.begin(b.Series)
-	m := mark{start: b.Time[i], end: b.Time[i], phase: b.Phase[i], match: match}
-	if m.phase == stream.Interval {
-		m.end = after(m.start, b.Duration[i])
-	}
+	s.marks.Begin(b.Series)
+	m := timeline.MarkAt(b, i)
+	m.Match = match
 	body := protobuf.AppendNumber(nil, pb.EventCategory, s.names.number(pb.InternedCategory, b.Series.Kind.String()))
-	m.body = append(protobuf.AppendBytes(body, pb.EventName, clean(name)), arguments...)
-	s.marks.add(&m)
+	m.Body = append(protobuf.AppendBytes(body, pb.EventName, clean(name)), arguments...)
+	s.marks.Add(&m)
 }
 
 // logPriorities are Perfetto's levels.
@@ -100,7 +83,7 @@ func (s *Sink) writeRecordings() {
 		event := appendNumbers(nil, pb.EventType, pb.SliceBegin, pb.EventTrack, s.recordings[i])
 		event = protobuf.AppendNumber(event, pb.EventCategory, s.names.number(pb.InternedCategory, "gprof"))
 		event = protobuf.AppendBytes(event, pb.EventName, "recording")
-		for _, a := range aboutProcess(p) {
+		for _, a := range timeline.About(p) {
 			event = protobuf.AppendBytes(event, pb.EventAnnotation, annotated(a.Key, a.Value))
 		}
 		if len(lines[id]) > 0 {
@@ -131,37 +114,4 @@ func lineOf(l stream.Line) string {
 		text += " (" + l.Where + ")"
 	}
 	return text
-}
-
-// aboutProcess is what Perfetto has no other place for.
-func aboutProcess(p *stream.Process) (all []stream.Attr) {
-	add := func(key, value string) {
-		if value != "" && value != "0" {
-			all = append(all, stream.Attr{Key: key, Value: value})
-		}
-	}
-	add("instance", p.InstanceName())
-	add("service", p.Service)
-	add("program", p.Name)
-	add("version", p.Version)
-	add("revision", p.Revision)
-	add("host", p.Host)
-	add("pid", strconv.Itoa(p.Pid))
-	add("exe", p.Exe)
-	add("go", p.Go)
-	add("os", p.OS)
-	add("arch", p.Arch)
-	add("cpus", strconv.Itoa(p.CPUs))
-	add("slowed by", strings.Join(p.SlowedBy, ", "))
-	if p.Exit.Known {
-		add("ended", p.Exit.Reason)
-		add("ended with", p.Exit.Text)
-		if p.Exit.HasCode() {
-			all = append(all, stream.Attr{Key: "code", Value: strconv.FormatInt(p.Exit.Code, 10)})
-		}
-	}
-	for _, a := range p.Attrs {
-		add("attribute."+a.Key, a.Value)
-	}
-	return all
 }

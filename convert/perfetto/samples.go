@@ -106,6 +106,7 @@ func (s *Sink) addWeighted(b *stream.Batch) {
 	event = protobuf.AppendNumber(event, pb.EventTrack, track)
 	event = protobuf.AppendNumber(event, pb.EventCategory, s.names.number(pb.InternedCategory, b.Series.Kind.String()))
 	event = protobuf.AppendNumber(event, pb.EventNameID, s.names.number(pb.InternedEventName, kind))
+	owner := s.ownerNamesOf(new(stream.Event))
 	value, number := s.names.number(pb.InternedAnnotationName, "value"), s.names.number(pb.InternedAnnotationName, "number")
 	var body []byte
 	for i, at := range b.Time {
@@ -115,7 +116,7 @@ func (s *Sink) addWeighted(b *stream.Batch) {
 		if n := b.Number[i]; n != 0 {
 			body = appendInt(body, number, n)
 		}
-		s.write(at, pb.PacketTrackEvent, s.appendOwner(body, b.Owner(i)))
+		s.write(at, pb.PacketTrackEvent, s.appendOwner(body, owner, b.Owner(i)))
 	}
 }
 

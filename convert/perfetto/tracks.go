@@ -43,7 +43,7 @@ func (s *Sink) beginProcess(id stream.ProcessID) {
 
 // processOf is a process as Perfetto knows it.
 func (s *Sink) processOf(id stream.ProcessID, p *stream.Process) []byte {
-	body := protobuf.AppendNumber(nil, pb.ProcessPid, uint64(s.numbers.pids[id]))
+	body := protobuf.AppendNumber(nil, pb.ProcessPid, uint64(s.numbers.Pids[id]))
 	for _, arg := range p.Args {
 		body = protobuf.AppendBytes(body, pb.ProcessCommand, clean(arg))
 	}
@@ -63,7 +63,7 @@ func (s *Sink) describeThread(id stream.TrackID, of stream.Track) {
 	if of.Main {
 		s.places.main = uuid
 	}
-	thread := appendNumbers(nil, pb.ThreadPid, uint64(s.numbers.pids[of.Process]), pb.ThreadTid, uint64(s.numbers.tids[id]))
+	thread := appendNumbers(nil, pb.ThreadPid, uint64(s.numbers.Pids[of.Process]), pb.ThreadTid, uint64(s.numbers.Tids[id]))
 	thread = protobuf.AppendBytes(thread, pb.ThreadName, clean(of.Name))
 	body := appendNumbers(nil, pb.TrackUUID, uuid, pb.TrackParent, s.places.process)
 	s.describe(protobuf.AppendBytes(body, pb.TrackThread, thread))
@@ -95,17 +95,14 @@ func (s *Sink) beginTrack(id stream.TrackID) {
 		return
 	}
 	uuid := s.places.threads[id]
-	s.thread = threadAt{uuid: uuid, pid: uint64(s.numbers.pids[s.process]), tid: uint64(s.numbers.tids[id]), name: s.tables.Tracks.At(id).Name}
+	s.thread = threadAt{uuid: uuid, pid: uint64(s.numbers.Pids[s.process]), tid: uint64(s.numbers.Tids[id]), name: s.tables.Tracks.At(id).Name}
 	s.samples = samples{}
 }
 
 // endTrack writes what was collected of a track, or of a kind of rows of the process.
 func (s *Sink) endTrack() {
 	s.endCPU()
-	if s.lanes != nil {
-		s.marks.merge(s.lanes)
-		s.lanes = nil
-	}
+	s.endLanes()
 }
 
 // endProcess ends the process before another one.
