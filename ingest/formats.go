@@ -9,6 +9,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/ingest/archive"
+	"gprof/ingest/chrometrace"
 	"gprof/ingest/cpuprofile"
 	"gprof/ingest/gecko"
 	"gprof/ingest/gotrace"
@@ -57,6 +58,7 @@ func formats(joined []Format) (all table) {
 		{name: "OTLP", sniff: otlp.Sniff, ends: []string{".otlp"}, front: true, open: foreignOf("OTLP", otlp.Open)},
 		{name: "OTLP", sniff: otlp.SniffJSON, ends: []string{".otlp.json"}, front: true, open: foreignOf("OTLP", otlp.Open)},
 		{name: "V8 CPU profile", sniff: cpuprofile.Sniff, ends: []string{".cpuprofile"}, open: inPlaceOf("V8 CPU profile", cpuprofile.Open)},
+		{name: "trace of events", sniff: chrometrace.Sniff, open: inPlaceOf("trace of events", chrometrace.Open)},
 		{name: geckoFormat, sniff: gecko.Sniff, open: (*search).gecko},
 		{name: "JsonSlabs", sniff: gecko.IsSlabs, open: (*search).slabs, read: (*search).slabsStream},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
@@ -64,6 +66,7 @@ func formats(joined []Format) (all table) {
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},
 		{name: "perf script", sniff: perf.SniffScript, front: true, open: foreignOf("perf script", perf.OpenScript)},
 		{name: "perf report", sniff: perf.SniffReport, alone: true, open: noInput("is what perf report prints, sums without samples: give the perf.data, or what perf script prints of it")},
+		{name: "JFR", sniff: isJFR, alone: true, open: noInput("is a recording of JDK Flight Recorder, which is not read: jfrconv of async-profiler makes a .pb.gz of it, or a .otlp")},
 		{name: "old pprof", sniff: pprof.SniffText, alone: true, open: noInput("is a profile as text, as /debug/pprof gives it with debug=1: fetch it without debug=1, or make one of it with go tool pprof -proto")},
 		{name: "old CPU profile", sniff: pprof.SniffCPU, alone: true, open: noInput("is a CPU profile in the form of before profile.proto, as gperftools write it: go tool pprof -proto PROGRAM FILE makes one of it that can be read")},
 		{name: "goroutine dump", sniff: pprof.SniffDump, alone: true, open: noInput("is a text of goroutines, as /debug/pprof/goroutine gives it with debug=2, and no profile: fetch it without debug=2")},
@@ -88,6 +91,8 @@ func (t table) promises(name string) bool {
 func is(kind chunks.FileKind) func([]byte) bool {
 	return func(head []byte) bool { return chunks.Sniff(head) == kind }
 }
+
+func isJFR(head []byte) bool { return bytes.HasPrefix(head, []byte("FLR\x00")) }
 
 func isPacked(head []byte) bool { return bytes.HasPrefix(head, []byte(pack.Magic)) }
 

@@ -71,7 +71,7 @@ func (s *Tool) ForeignHelp() string {
 	for _, f := range s.Sources {
 		joined.WriteString(f.Text + ", ")
 	}
-	return joined.String() + "a pprof profile, a Go execution trace, a profile of Firefox Profiler, OpenTelemetry's profiles, a CPU profile of V8, a perf.data or the text of perf script"
+	return joined.String() + "a pprof profile, a Go execution trace, a profile of Firefox Profiler, OpenTelemetry's profiles, a CPU profile of V8, a trace for chrome://tracing, a perf.data or the text of perf script"
 }
 
 // InputsHelp says what inputs may be, for the help of a flag.
