@@ -126,7 +126,7 @@ var formats = Table{
 		Name:       "chrometrace",
 		Text:       "Chrome's trace events as JSON, for tools that read them",
 		Extensions: []string{".trace.json", ".chrometrace.json"},
-		open: func(w *pipeline.Writer, o Options) stream.Sink { return chrometrace.New(w, o.SpillDir) },
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return chrometrace.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "folded",

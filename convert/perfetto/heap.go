@@ -1,6 +1,9 @@
 package perfetto
 
 import (
+	"cmp"
+	"slices"
+
 	"gprof/convert/internal/totals"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/rawformat/protobuf"
@@ -23,7 +26,13 @@ func (s *Sink) addAllocations(b *stream.Batch) {
 	s.heap.Add(b)
 }
 
-// dump writes the heap of a process as it was at the end.
+// heapDump is where the heap of a process waits in the file. Perfetto wants them numbered in the order of time.
+type heapDump struct {
+	at       stream.Time
+	from, to int64
+}
+
+// dump keeps the heap of a process as it was at the end.
 func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all []totals.Total) {
 	p := s.tables.Process(process)
 	at := max(p.Start, p.End)
@@ -40,7 +49,20 @@ func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all []totals.Tot
 			pb.HeapAllocated, uint64(t.Allocated.Bytes), pb.HeapFreed, uint64(t.Freed.Bytes),
 			pb.HeapAllocCount, uint64(t.Allocated.Objects), pb.HeapFreeCount, uint64(t.Freed.Objects))
 	}
-	profile := protobuf.AppendBytes(nil, pb.ProfileDump, dump)
-	s.write(at, pb.PacketProfile, protobuf.AppendNumber(profile, pb.ProfileIndex, s.dumps))
-	s.dumps++
+	from := s.heapFile.Size()
+	s.heapFile.Write(dump) // the file keeps the error
+	s.dumps = append(s.dumps, heapDump{at, from, s.heapFile.Size()})
+}
+
+// writeHeaps writes the heaps of all processes.
+func (s *Sink) writeHeaps() {
+	slices.SortStableFunc(s.dumps, func(a, b heapDump) int { return cmp.Compare(a.at, b.at) })
+	for i, d := range s.dumps {
+		dump := make([]byte, d.to-d.from)
+		if _, err := s.heapFile.ReadAt(dump, d.from); err != nil {
+			return // the file keeps the error
+		}
+		profile := protobuf.AppendBytes(nil, pb.ProfileDump, dump)
+		s.write(d.at, pb.PacketProfile, protobuf.AppendNumber(profile, pb.ProfileIndex, uint64(i)))
+	}
 }

@@ -27,18 +27,21 @@
 //
 // Times are those of the real-time clock, in nanoseconds. Texts are valid UTF-8 without zeros.
 //
-// The trace is written in one pass. Markers of a track wait in a temporary file until all events of the track
+// The trace is written in one pass. Heaps, and the markers of a track, wait in a temporary file until all events of the track
 // have come, because only their order in time tells which is inside of which. What has no place is in the ledger:
 // who was sampled besides the thread, addresses and times of allocations.
 package perfetto
 
 import (
+	"cmp"
+
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/timeline"
 	"gprof/convert/internal/totals"
 	"gprof/convert/internal/viewer"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/stream"
+	"gprof/stream/spill"
 )
 
 // Sink writes one trace.
@@ -58,15 +61,16 @@ type Sink struct {
 	track   stream.TrackID
 	thread  threadAt // of the track
 
-	samples samples
-	marks   *timeline.Marks
-	heap    *totals.Totals
-	dumps   uint64
-	lanes   *lanes    // of the rows that are collected in marks
-	form    eventForm // of the event that is
-	series  stream.Series
-	counts  map[counterKey]counterTrack // of the process, by what is counted
-	logs    uint64                      // messages so far
+	samples  samples
+	marks    *timeline.Marks
+	heap     *totals.Totals
+	dumps    []heapDump
+	heapFile *spill.File
+	lanes    *lanes    // of the rows that are collected in marks
+	form     eventForm // of the event that is
+	series   stream.Series
+	counts   map[counterKey]counterTrack // of the process, by what is counted
+	logs     uint64                      // messages so far
 
 	recordings              []uint64 // tracks of what is known of processes
 	event, body, annotation []byte   // scratch
@@ -75,7 +79,7 @@ type Sink struct {
 // New returns a Sink that writes to w, and closes it at the end. Markers are spilled to a temporary file in
 // dir, "" is the system's directory for those.
 func New(w *pipeline.Writer, dir string) *Sink {
-	return &Sink{out: w, marks: timeline.NewMarks(dir)}
+	return &Sink{out: w, marks: timeline.NewMarks(dir), heapFile: spill.New(dir)}
 }
 
 // rowBytes is the memory of what is written already, and of sums of the heap.
@@ -147,19 +151,17 @@ func (s *Sink) Close() error {
 	s.reach(stream.Series{Process: stream.ProcessID(len(s.tables.Processes)), Kind: stream.Pages})
 	s.endTrack()
 	s.endProcess()
+	s.writeHeaps()
 	s.writeRecordings()
 	s.lost.Tell()
-	if err := s.marks.Close(); err != nil {
+	if err := cmp.Or(s.err(), s.marks.Close(), s.heapFile.Close()); err != nil {
 		return err
 	}
 	return s.out.Close()
 }
 
 func (s *Sink) err() error {
-	if s.failed != nil {
-		return s.failed
-	}
-	return s.marks.Err()
+	return cmp.Or(s.failed, s.marks.Err(), s.heapFile.Err())
 }
 
 // nextUUID is the id of a new track.
