@@ -191,6 +191,7 @@ func TestRealTime(t *testing.T) {
 		{`{"traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":5}]}`, 5000, ""},
 		{`{"traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":5}],"beginningOfTime":1795000000000000}`, 1795000000000005000, "the trace"},
 		{`{"baseTimeNanoseconds":1795000000000000001,"traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":5}]}`, 1795000000000005001, "the trace"},
+		{`{"traceEvents":[{"ph":"i","pid":1,"tid":1,"ts":5}],"otherData":{"startTime":"2026-11-18T11:06:40.5Z"}}`, 1795000000500005000, "the trace"},
 		{`[{"ph":"i","pid":1,"tid":1,"ts":1795000000000005.25}]`, 1795000000000005250, "the trace"},
 	} {
 		f, err := Open(strings.NewReader(tt.text), int64(len(tt.text)))

@@ -18,10 +18,10 @@
 // count as secrets when a recording is redacted.
 //
 // These have no place, and are counted in the ledger: thread clocks (tts), sort orders, colors, stacks of
-// markers, and members that the format doesn't know.
+// the ends of intervals, and members that the format doesn't know.
 //
 // Times are those of some clock, mostly monotonic. They are real times if they can be nothing else, or the
-// file says when its clock began (baseTimeNanoseconds, beginningOfTime); else a file begins where the other
+// file says when its clock began (baseTimeNanoseconds, beginningOfTime, our own startTime); else a file begins where the other
 // inputs do.
 //
 // # Reading

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/digest"
@@ -248,12 +249,18 @@ func (f *File) scalar(key string, s *jsonfile.Scanner) {
 			f.base, f.real = n, true
 		}
 	}
-	f.attrs = attribute(f.attrs, key, scalar(raw))
+	text := scalar(raw)
+	if at, err := time.Parse(time.RFC3339Nano, text); key == "startTime" && err == nil && at.UnixNano() > year2001 && at.UnixNano() < maxTime {
+		f.base, f.real = at.UnixNano(), true // as gprof writes it
+	}
+	f.attrs = attribute(f.attrs, key, text)
 }
 
-// date finds out whether times are real: those that some clocks tell since a boot are never as large.
+// year2001 is a time, in ns, that no clock tells that counts since a boot.
+const year2001 = 1e18
+
+// date finds out whether times are real by themselves.
 func (f *File) date() {
-	const year2001 = 1e18
 	for _, p := range f.processes {
 		if p.seen && p.first >= year2001 {
 			f.real, f.base = true, 0

@@ -105,20 +105,26 @@ func (s *source) listed(raw []byte) (id stream.StackID) {
 
 // sample makes a row of an event that is one.
 func (s *source) sample(e *event, l *line) {
-	stack, known := stream.StackID(0), true
-	switch {
-	case e.frame != nil:
-		stack, known = s.stackOf(scalar(e.frame))
-	case e.stack != nil:
-		stack = s.listed(e.stack)
-	default:
+	if e.frame == nil && e.stack == nil {
 		s.moment(e, l) // it says something else
 		return
 	}
-	if !known {
-		s.odd.undefined++
+	s.sampled(l, s.at(e), s.stack(e), 1)
+}
+
+// stack is that of an event, 0 if it has none.
+func (s *source) stack(e *event) stream.StackID {
+	switch {
+	case e.frame != nil:
+		stack, known := s.stackOf(scalar(e.frame))
+		if !known {
+			s.odd.undefined++
+		}
+		return stack
+	case e.stack != nil:
+		return s.listed(e.stack)
 	}
-	s.sampled(l, s.at(e), stack, 1)
+	return 0
 }
 
 func (s *source) sampled(l *line, at stream.Time, stack stream.StackID, weight int64) {
@@ -170,6 +176,7 @@ func (s *source) global(raw []byte, byTid map[int64]*line) {
 	})
 	l, known := byTid[tid]
 	stack, ok := s.stackOf(number)
+	ok = ok || number == "" // it has none
 	if !known || !ok || !e.timed || weight < 0 {
 		s.odd.samples++
 		return

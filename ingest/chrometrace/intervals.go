@@ -19,6 +19,7 @@ type interval struct {
 	identity []byte // of those that may overlap
 	busy     int64  // CPU time that its beginning tells
 	order    int64
+	stack    stream.StackID
 }
 
 // unended are the intervals that may overlap, by what tells them apart.
@@ -37,7 +38,7 @@ func (o *unended) begin() { o.async = map[string][]interval{} }
 // interval is the beginning of one.
 func (s *source) interval(e *event, l *line) interval {
 	s.open.order++
-	i := interval{line: l, at: s.at(e), phase: e.phase, busy: e.busy, order: s.open.order}
+	i := interval{line: l, at: s.at(e), phase: e.phase, busy: e.busy, order: s.open.order, stack: s.stack(e)}
 	all := bytes.Join([][]byte{e.cat, e.name, e.args}, nil)
 	i.cat, i.name, i.args = all[:len(e.cat)], all[len(e.cat):len(e.cat)+len(e.name)], all[len(e.cat)+len(e.name):]
 	if e.hasID() {
@@ -113,7 +114,7 @@ func (s *source) endAsync(e *event, _ *line) {
 // finish makes a row of an interval that e ends. It has the args of both.
 func (s *source) finish(i *interval, e *event) {
 	s.open.bytes -= i.bytes()
-	m := marker{line: i.line, at: i.at, phase: stream.Interval, lasts: int64(s.at(e) - i.at)}
+	m := marker{line: i.line, at: i.at, phase: stream.Interval, lasts: int64(s.at(e) - i.at), stack: i.stack}
 	if m.lasts < 0 {
 		s.odd.durations++
 		m.phase, m.lasts = stream.Instant, 0
@@ -144,7 +145,7 @@ func (s *source) unfinished() {
 	slices.SortFunc(all, func(a, b interval) int { return cmp.Compare(a.order, b.order) })
 	for k := range all {
 		i := &all[k]
-		s.close(i, &marker{line: i.line, at: i.at, phase: stream.PhaseStart}, s.arguments(i.args, nil))
+		s.close(i, &marker{line: i.line, at: i.at, phase: stream.PhaseStart, stack: i.stack}, s.arguments(i.args, nil))
 	}
 	s.open.bytes = 0
 }

@@ -20,11 +20,12 @@ type marker struct {
 	id    string
 	flow  uint64
 	where []byte
+	stack stream.StackID
 }
 
 // complete is an event with its duration.
 func (s *source) complete(e *event, l *line) {
-	m := marker{line: l, at: s.at(e), phase: stream.Interval, lasts: e.duration}
+	m := marker{line: l, at: s.at(e), phase: stream.Interval, lasts: e.duration, stack: s.stack(e)}
 	if !e.lasts || e.duration < 0 {
 		s.odd.durations++
 		m.phase, m.lasts = stream.Instant, 0
@@ -44,7 +45,7 @@ func (s *source) complete(e *event, l *line) {
 
 // moment is an event without a duration.
 func (s *source) moment(e *event, l *line) {
-	m := marker{line: l, at: s.at(e), phase: stream.Instant}
+	m := marker{line: l, at: s.at(e), phase: stream.Instant, stack: s.stack(e)}
 	switch e.phase {
 	case 's', 't':
 		m.setFlow(e.identity(), e)
@@ -126,7 +127,7 @@ func (s *source) mark(e *event, m *marker, args []argument) {
 	sh, args := s.shape(e, m.has, args)
 	series := stream.Series{Process: m.line.process, Track: m.line.track, Kind: stream.Markers, Event: sh.event}
 	b := s.rows.Row(series, len(sh.fields), m.at)
-	b.Stack, b.Phase, b.Duration = append(b.Stack, 0), append(b.Phase, m.phase), append(b.Duration, m.lasts)
+	b.Stack, b.Phase, b.Duration = append(b.Stack, m.stack), append(b.Phase, m.phase), append(b.Duration, m.lasts)
 	b.AppendOwner(stream.Owner{Thread: m.line.tid})
 	columns := m.append(b.Args)
 	fields := sh.fields[len(sh.fields)-len(columns):]

@@ -226,7 +226,7 @@ func (s *source) note(e *event) {
 	if e.colored {
 		s.odd.colors++
 	}
-	if e.ended || e.phase != 'P' && (e.frame != nil || e.stack != nil) {
+	if e.ended {
 		s.odd.stacks++
 	}
 	if e.phase == 'M' && (string(e.name) == `"thread_sort_index"` || string(e.name) == `"process_sort_index"`) {
@@ -263,7 +263,7 @@ func (s *source) tell() {
 	}
 	s.lose(stream.ReasonMalformed, "events", "", o.events)
 	s.lose(stream.ReasonMalformed, "times", "", o.times)
-	s.lose(stream.ReasonUndefined, "stacks", "of samples", o.undefined)
+	s.lose(stream.ReasonUndefined, "stacks", "", o.undefined)
 	s.lose(stream.ReasonMalformed, "samples", "without a stack or a thread", o.samples)
 	s.lose(stream.ReasonMalformed, "counters", "values that are no numbers", o.numbers)
 	s.lose(stream.ReasonImpossible, "durations", "below 0, or missing", o.durations)
@@ -271,7 +271,7 @@ func (s *source) tell() {
 	s.lose(stream.ReasonUnsupported, "thread clocks", "tts", o.clocks)
 	s.lose(stream.ReasonUnsupported, "sort orders", "", o.orders)
 	s.lose(stream.ReasonUnsupported, "colors", "cname", o.colors)
-	s.lose(stream.ReasonUnsupported, "stacks", "of markers", o.stacks)
+	s.lose(stream.ReasonUnsupported, "stacks", "of the ends of markers", o.stacks)
 	s.lose(stream.ReasonUnsupported, "counters", "fractions of values", o.fractions)
 	s.lose(stream.ReasonUnsupported, "counters", fmt.Sprintf("of more than %d", maxCounters), s.counters.more)
 	s.lose(stream.ReasonUnsupported, "profiles", fmt.Sprintf("of more than %d: samples", maxProfiles), s.profiles.more)
