@@ -228,6 +228,9 @@ func (d *dictionary) defField(c *rawformat.Cursor) {
 	f.Type = fieldType(c.Uint("wire"))
 	wireFormat := c.Uint("format")
 	f.Format, f.Shown = format(wireFormat)
+	if (f.Format == stream.FormatTraceID || f.Format == stream.FormatSpanID) && f.Type != stream.Text {
+		f.Format = stream.FormatHexadecimal // a number is not as large
+	}
 	f.Privacy = stream.Privacy(min(c.Uint("privacy"), uint64(stream.PrivacySecret)))
 	flags := rawformat.FieldFlag(c.Uint("flags"))
 	f.Searchable, f.Hidden = flags&rawformat.FieldSearchable != 0, flags&rawformat.FieldHidden != 0
@@ -316,8 +319,8 @@ func fieldType(wire uint64) stream.Type { return fieldTypes[wire&3] }
 // format maps wire formats to those of the stream, which are the same, or to one of these and how
 // it is shown; a later version's format is shown as an integer.
 func format(f uint64) (of stream.Format, shown string) {
-	switch more := f - uint64(stream.NumFormats); {
-	case f < uint64(stream.NumFormats):
+	switch more := f - sameFormats; {
+	case f < sameFormats:
 		return stream.Format(f), ""
 	case more < uint64(len(moreFormats)):
 		return moreFormats[more].format, moreFormats[more].shown
@@ -325,16 +328,21 @@ func format(f uint64) (of stream.Format, shown string) {
 	return stream.FormatInteger, ""
 }
 
-// moreFormats are the wire formats after the last of the stream's.
+// sameFormats is how many formats have the same numbers in the stream.
+const sameFormats = uint64(rawformat.FormatSeconds)
+
+// moreFormats are the wire formats after those.
 var moreFormats = [...]struct {
 	format stream.Format
 	shown  string
 }{
-	rawformat.FormatSeconds - rawformat.Format(stream.NumFormats):      {stream.FormatNanoseconds, "seconds"},
-	rawformat.FormatMilliseconds - rawformat.Format(stream.NumFormats): {stream.FormatNanoseconds, "milliseconds"},
-	rawformat.FormatMicroseconds - rawformat.Format(stream.NumFormats): {stream.FormatNanoseconds, "microseconds"},
-	rawformat.FormatWholeNanos - rawformat.Format(stream.NumFormats):   {stream.FormatNanoseconds, "nanoseconds"},
-	rawformat.FormatMoment - rawformat.Format(stream.NumFormats):       {stream.FormatTime, ""},
+	rawformat.FormatSeconds - rawformat.FormatSeconds:      {stream.FormatNanoseconds, "seconds"},
+	rawformat.FormatMilliseconds - rawformat.FormatSeconds: {stream.FormatNanoseconds, "milliseconds"},
+	rawformat.FormatMicroseconds - rawformat.FormatSeconds: {stream.FormatNanoseconds, "microseconds"},
+	rawformat.FormatWholeNanos - rawformat.FormatSeconds:   {stream.FormatNanoseconds, "nanoseconds"},
+	rawformat.FormatMoment - rawformat.FormatSeconds:       {stream.FormatTime, ""},
+	rawformat.FormatTraceID - rawformat.FormatSeconds:      {stream.FormatTraceID, ""},
+	rawformat.FormatSpanID - rawformat.FormatSeconds:       {stream.FormatSpanID, ""},
 }
 
 func (d *dictionary) defTrack(c *rawformat.Cursor) {

@@ -144,6 +144,8 @@ func (w *worker) appendArgs(b *stream.Batch, ev *event, e *entry) {
 
 func (w *worker) appendArg(col *stream.Column, e *entry, a *arg, f stream.Format) {
 	switch {
+	case a.wire == rawformat.WireText && (f == stream.FormatTraceID || f == stream.FormatSpanID):
+		w.appendID(col, e.textOf(a), f)
 	case a.wire == rawformat.WireText:
 		col.AppendText(e.textOf(a))
 	case a.wire == rawformat.WireFloat: // is none of the numbers below

@@ -139,6 +139,9 @@ func (d *dictionary) link(n *names) {
 		e.show()
 		e.def.Category = d.category(n, e.category)
 		e.id = n.tables.AddEvent(e.def)
+		if trace, _ := e.def.SpanFields(); trace >= 0 {
+			n.tables.Process(d.process.ID).Traced = true
+		}
 	}
 	for _, k := range d.counters.dense {
 		k.link(n)

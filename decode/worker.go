@@ -40,6 +40,7 @@ type worker struct {
 	context  context
 	labels   stream.LabelsID // of the context
 	where    *lane           // of the context; nil until a marker needs it
+	id       []byte          // scratch: the text of an id
 	stack    inlineStackRef
 	sampling sampling
 	last     lastSamples

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gprof/decode"
+	"gprof/ingest/internal/spans"
 	"gprof/ingest/symbols"
 	"gprof/stream"
 )
@@ -79,7 +80,7 @@ func (f *Found) recorded(tables *stream.Tables, processes []*Process, inputs []d
 	if f.symbols != nil {
 		o.Resolve = f.resolve
 	}
-	return over.filter(decode.New(tables, inputs, o))
+	return spans.Join(over.filter(decode.New(tables, inputs, o)), f.options.TempDir)
 }
 
 // current puts the processes on one time line and returns those that have not expired. It does not

@@ -207,6 +207,15 @@
 //
 // An event without arguments has the shape 1. [MaxArgs] bounds their number.
 //
+// # Spans
+//
+// A marker of an event with a field of [FormatTraceID] is a span of a distributed trace; the
+// first field of [FormatSpanID] is its own id, others are those of spans it refers to, such as
+// its parent. An id is 16 or 8 bytes, or its hexadecimal digits; zeros mean none. A start
+// announces the interval of the same event and ids that is written when the span ends, and says
+// on which goroutine it began: if there is that interval, the start is no marker of its own. A
+// start without one is a span that did not end.
+//
 // # Dictionary file
 //
 //	offset 0   magic "gprD" | version u16 | 0 u16 | instance X | generation u32 | pid u32 | CRC-32C u32 of the above | 0 u32

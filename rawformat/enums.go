@@ -62,6 +62,11 @@ const (
 	FormatMicroseconds Format = 20
 	FormatWholeNanos   Format = 21
 	FormatMoment       Format = 22 // ns of CLOCK_MONOTONIC since [MetaTimeBase], shown as FormatTime is
+
+	// These are for texts: the bytes of an id, 16 or 8, or its hexadecimal digits, twice as
+	// many. See Spans in the package comment.
+	FormatTraceID Format = 23
+	FormatSpanID  Format = 24
 )
 
 // Privacy is what a value may reveal.

@@ -32,6 +32,7 @@ type Batch struct {
 	Thread    []int64    // of the system; 0 unknown
 	Goroutine []int64    // 0 unknown
 	Labels    []LabelsID // that the program has set; 0 none
+	Span      []Span     // that the row is part of
 
 	// Address is where the memory of an allocation or a release lies; 0 unknown. It may be empty
 	// like the columns of the owner; use AppendAddress.
@@ -53,7 +54,7 @@ func (b *Batch) Reset(s Series, args int) {
 	}
 	*b = Batch{Series: s, Time: b.Time[:0], Index: b.Index[:0], Stack: b.Stack[:0], Weight: b.Weight[:0], CPU: b.CPU[:0],
 		Phase: b.Phase[:0], Duration: b.Duration[:0], Args: cols, Value: b.Value[:0], Number: b.Number[:0],
-		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0], Address: b.Address[:0]}
+		Thread: b.Thread[:0], Goroutine: b.Goroutine[:0], Labels: b.Labels[:0], Span: b.Span[:0], Address: b.Address[:0]}
 }
 
 // AppendRows copies rows from to to-1 of src, a batch of the same kind and
@@ -76,11 +77,14 @@ func (b *Batch) AppendRows(src *Batch, from, to int) {
 	}
 }
 
-// Owner is the thread and the goroutine of a sample or a marker, and the labels they had.
+// Owner is the thread and the goroutine of a sample or a marker, the labels they had, and the
+// span of a trace that they worked for. Markers that are spans themselves have their ids as
+// arguments.
 type Owner struct {
 	Thread    int64    // of the system; 0 unknown
 	Goroutine int64    // 0 unknown
 	Labels    LabelsID // that the program has set; 0 none
+	Span      Span
 }
 
 // Owner is the owner of row i.
@@ -94,6 +98,9 @@ func (b *Batch) Owner(i int) (w Owner) {
 	if len(b.Labels) > 0 {
 		w.Labels = b.Labels[i]
 	}
+	if len(b.Span) > 0 {
+		w.Span = b.Span[i]
+	}
 	return w
 }
 
@@ -103,6 +110,17 @@ func (b *Batch) AppendOwner(w Owner) {
 	b.Thread = appendSparseValue(b.Thread, before, w.Thread)
 	b.Goroutine = appendSparseValue(b.Goroutine, before, w.Goroutine)
 	b.Labels = appendSparseValue(b.Labels, before, w.Labels)
+	if len(b.Span) > 0 || w.Span != (Span{}) {
+		b.Span = appendSparseValue(b.Span, before, w.Span)
+	}
+}
+
+// SetSpan sets the span of row i.
+func (b *Batch) SetSpan(i int, s Span) {
+	if len(b.Span) == 0 {
+		b.Span = appendZeros(b.Span, b.Len())
+	}
+	b.Span[i] = s
 }
 
 // AddressAt is the address of row i.
@@ -119,8 +137,9 @@ func (b *Batch) AppendAddress(address int64) {
 }
 
 // appendSparseValue appends a value to a sparse column with so many rows before.
-func appendSparseValue[T pack.Integer](column []T, before int, value T) []T {
-	if len(column) == 0 && value != 0 {
+func appendSparseValue[T comparable](column []T, before int, value T) []T {
+	var none T
+	if len(column) == 0 && value != none {
 		column = appendZeros(column, before)
 	} else if len(column) == 0 {
 		return column
@@ -173,7 +192,7 @@ func (b *Batch) checkSparse() error {
 		name string
 		used bool
 		len  int
-	}{{"thread", owned, len(b.Thread)}, {"goroutine", owned, len(b.Goroutine)}, {"labels", owned, len(b.Labels)}, {"address", kind == Allocations, len(b.Address)}} {
+	}{{"thread", owned, len(b.Thread)}, {"goroutine", owned, len(b.Goroutine)}, {"labels", owned, len(b.Labels)}, {"span", owned, len(b.Span)}, {"address", kind == Allocations, len(b.Address)}} {
 		if c.len != 0 && c.len != b.used(c.used) {
 			return b.badColumn(c.name, c.len)
 		}
@@ -195,7 +214,7 @@ func (b *Batch) badColumn(name string, n int) error {
 
 // hasSparse reports whether any row may have an owner or an address.
 func (b *Batch) hasSparse() bool {
-	return len(b.Thread)|len(b.Goroutine)|len(b.Labels)|len(b.Address) != 0
+	return len(b.Thread)|len(b.Goroutine)|len(b.Labels)|len(b.Span)|len(b.Address) != 0
 }
 
 // until returns the first row, of those from from on, whose key is above bound; b is
@@ -240,13 +259,14 @@ func (b *Batch) appendSparse(src *Batch, from, to int) {
 	b.Thread = appendSparseRows(b.Thread, n, src.Thread, from, to)
 	b.Goroutine = appendSparseRows(b.Goroutine, n, src.Goroutine, from, to)
 	b.Labels = appendSparseRows(b.Labels, n, src.Labels, from, to)
+	b.Span = appendSparseRows(b.Span, n, src.Span, from, to)
 	b.Address = appendSparseRows(b.Address, n, src.Address, from, to)
 }
 
 // appendSparseRows appends the rows from to to-1 of a sparse column to one with so many
 // rows before. A sparse column is empty as long as all its rows are 0, and takes no time
 // or space then.
-func appendSparseRows[T pack.Integer](column []T, before int, src []T, from, to int) []T {
+func appendSparseRows[T any](column []T, before int, src []T, from, to int) []T {
 	if len(src) > 0 {
 		if len(column) == 0 {
 			column = appendZeros(column, before)
@@ -259,7 +279,7 @@ func appendSparseRows[T pack.Integer](column []T, before int, src []T, from, to 
 	return column
 }
 
-func appendZeros[T pack.Integer](column []T, n int) []T {
+func appendZeros[T any](column []T, n int) []T {
 	column, added := pack.Extend(column, n)
 	clear(added)
 	return column

@@ -188,6 +188,7 @@ func (b *Batch) Select(order []int32, spare *Batch) {
 	permute(&b.Thread, &to.Thread, order)
 	permute(&b.Goroutine, &to.Goroutine, order)
 	permute(&b.Labels, &to.Labels, order)
+	permute(&b.Span, &to.Span, order)
 	permute(&b.Address, &to.Address, order)
 	for i := range b.Args {
 		if len(to.Args) <= i {

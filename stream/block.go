@@ -12,7 +12,7 @@ import (
 //	rows     U (ULEB128)
 //	time, index, value                            delta encoding, see package pack
 //	stack, weight, cpu, phase, duration, number   packed
-//	thread, goroutine, labels, address            see appendSparse
+//	thread, goroutine, labels, address, span      see appendSparse
 //	args     see appendBlock of Column
 //
 // Columns that the kind does not use are missing. A sample takes about 11
@@ -78,12 +78,15 @@ func (c *Column) value(i int) uint64 {
 }
 
 // blockReader decodes one block.
-type blockReader struct{ pack.Reader }
+type blockReader struct {
+	pack.Reader
+	words []uint64 // of spans
+}
 
 // readBlock adds the rows of a block to b, which is of the same series. There must be
 // slack bytes behind data.
 func readBlock(b *Batch, data []byte) error {
-	r := blockReader{pack.NewReader(data)}
+	r := blockReader{Reader: pack.NewReader(data)}
 	n := int(r.AtMost(blockRows))
 	b.Time = pack.ReadDelta(b.Time, &r.Reader, n)
 	b.Index = pack.ReadDelta(b.Index, &r.Reader, n)
@@ -141,6 +144,9 @@ const (
 	hasGoroutine
 	hasLabels
 	hasAddress
+	hasSpan
+
+	hasAny = 1<<iota - 1
 )
 
 // appendSparse encodes the sparse columns: a byte that says which there are, then each of
@@ -164,12 +170,16 @@ func appendSparse(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 		dst[at] |= hasAddress
 		dst = pack.Append(dst, p, b.Address[from:to])
 	}
+	if len(b.Span) > 0 {
+		dst[at] |= hasSpan
+		dst = appendSpans(dst, p, b.Span[from:to])
+	}
 	return dst
 }
 
 // sparse reads the sparse columns of the last n rows of b.
 func (r *blockReader) sparse(b *Batch, n int) {
-	has := r.AtMost(hasThread | hasGoroutine | hasLabels | hasAddress)
+	has := r.AtMost(hasAny)
 	if has == 0 && !b.hasSparse() {
 		return
 	}
@@ -178,6 +188,7 @@ func (r *blockReader) sparse(b *Batch, n int) {
 	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
 	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
 	b.Address = readSparse(b.Address, r, before, n, has&hasAddress != 0)
+	r.spans(b, before, n, has&hasSpan != 0)
 }
 
 // readSparse adds n rows to a sparse column that has so many rows before; there says
@@ -192,4 +203,41 @@ func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there
 		return appendZeros(column, n)
 	}
 	return column
+}
+
+// appendSpans encodes spans: the two halves of their traces' ids, and their own, each packed.
+func appendSpans(dst []byte, p *pack.Encoder, spans []Span) []byte {
+	for _, word := range spanWords {
+		words := p.Scratch(len(spans))
+		for i := range spans {
+			words[i] = *word(&spans[i])
+		}
+		dst = pack.Append(dst, p, words)
+	}
+	return dst
+}
+
+// spanWords are the numbers of a span.
+var spanWords = [...]func(*Span) *uint64{
+	func(s *Span) *uint64 { return &s.Trace[0] }, func(s *Span) *uint64 { return &s.Trace[1] }, func(s *Span) *uint64 { return &s.ID },
+}
+
+// spans reads the spans of the last n rows of b, if the block has them.
+func (r *blockReader) spans(b *Batch, before, n int, there bool) {
+	if !there && len(b.Span) == 0 {
+		return
+	}
+	if len(b.Span) == 0 {
+		b.Span = appendZeros(b.Span, before)
+	}
+	b.Span = appendZeros(b.Span, n)
+	if !there {
+		return
+	}
+	for _, word := range spanWords {
+		r.words = pack.Read(r.words[:0], &r.Reader, n)
+		for i, v := range r.words {
+			*word(&b.Span[before+i]) = v
+		}
+	}
 }

@@ -48,6 +48,7 @@ type Process struct {
 	Heap    Heap    // how old its heap samples are; zero where only a part of the recording was read
 	Profile Profile // of the profile that the process was read from
 	Clock   Clock   // how its times were placed
+	Traced  bool    // it has events that may be spans of traces
 	Read    Ranges  // which positions were read; nil if unknown
 }
 

@@ -33,6 +33,17 @@ func (w Wrapper) Progress() (done, total int64) {
 	return 0, 0
 }
 
+// Full reports whether the tables are full, so that reading on is in vain. It does not wait for
+// them, which a Source may use for long: ask again.
+func (w Wrapper) Full() bool {
+	t := w.Tables()
+	if !t.TryLock() {
+		return false
+	}
+	defer t.Unlock()
+	return t.Full()
+}
+
 // Close implements [io.Closer].
 func (w Wrapper) Close() error {
 	if c, ok := w.Source.(io.Closer); ok {

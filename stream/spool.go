@@ -2,10 +2,12 @@ package stream
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
@@ -18,11 +20,29 @@ type Spool struct {
 	encoder pack.Encoder
 	record  []byte // being written, or read, with slack behind it
 	in      *bufio.Reader
+
+	grouped bool
+	places  []spoolPlace // of the records, if grouped
+}
+
+// spoolPlace is where a record of a process is.
+type spoolPlace struct {
+	offset  int64
+	size    int32 // with its size
+	process ProcessID
 }
 
 // NewSpool returns an empty Spool, whose file, if it needs one, will be in dir; "" is
 // os.TempDir.
 func NewSpool(dir string) *Spool { return &Spool{file: spill.New(dir)} }
+
+// NewGroupedSpool is [NewSpool] of one that returns the batches of one process after the other, in
+// the order of their ids. It needs 16 bytes for each batch.
+func NewGroupedSpool(dir string) *Spool {
+	s := NewSpool(dir)
+	s.grouped = true
+	return s
+}
 
 // A record of a spool is, with sizes in 4 bytes and all other numbers as ULEB128,
 //
@@ -53,6 +73,9 @@ func (s *Spool) Write(b *Batch) error {
 	}
 	putSize(out)
 	s.record = out
+	if s.grouped {
+		s.places = append(s.places, spoolPlace{s.file.Size(), int32(len(out)), of.Process})
+	}
 	_, err := s.file.Write(out)
 	return err
 }
@@ -62,11 +85,18 @@ func putSize(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b)-4)) }
 
 // Rewind ends writing: Next returns the first batch.
 func (s *Spool) Rewind() {
+	if s.grouped {
+		slices.SortStableFunc(s.places, func(a, b spoolPlace) int { return cmp.Compare(a.process, b.process) })
+		return
+	}
 	s.in = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.file.Size()), spoolBuffer)
 }
 
 // Next reads the next batch, or returns io.EOF.
 func (s *Spool) Next(b *Batch) error {
+	if s.grouped {
+		return s.nextPlace(b)
+	}
 	var size [4]byte
 	if _, err := io.ReadFull(s.in, size[:]); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -83,6 +113,20 @@ func (s *Spool) Next(b *Batch) error {
 		return fmt.Errorf("%w: %w", runs.ErrDamaged, err)
 	}
 	return readRecord(b, s.record)
+}
+
+// nextPlace is Next of a grouped spool.
+func (s *Spool) nextPlace(b *Batch) error {
+	if len(s.places) == 0 {
+		return io.EOF
+	}
+	at := s.places[0]
+	s.places = s.places[1:]
+	s.record = slices.Grow(s.record[:0], int(at.size)+pack.Slack)[:at.size]
+	if _, err := s.file.ReadAt(s.record, at.offset); err != nil {
+		return fmt.Errorf("%w: %w", runs.ErrDamaged, err)
+	}
+	return readRecord(b, s.record[4:])
 }
 
 // readRecord decodes a record into b.

@@ -39,7 +39,7 @@ func (r *replay) Next(b *stream.Batch) error {
 // readAll stops early when the tables are full; Copy then ends, too.
 func (r *replay) readAll() error {
 	var b stream.Batch
-	for !r.full() {
+	for !r.Full() {
 		if err := r.Source.Next(&b); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -58,16 +58,6 @@ func (r *replay) readAll() error {
 		}
 	}
 	return io.EOF
-}
-
-// full does not wait for the tables, which a Source may use for long; it is asked again.
-func (r *replay) full() bool {
-	t := r.Tables()
-	if !t.TryLock() {
-		return false
-	}
-	defer t.Unlock()
-	return t.Full()
 }
 
 // Close implements [io.Closer].

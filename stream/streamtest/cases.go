@@ -250,12 +250,17 @@ func whose(b *Builder) {
 		{}, {Thread: 7, Goroutine: 1}, {Goroutine: 2, Labels: request}, {Goroutine: 3, Labels: request}, {Goroutine: 2}, {},
 		{Labels: labels("customer", "4711")}, {Goroutine: math.MaxInt64, Thread: math.MaxInt64, Labels: labels("goroutine", "x", "process", "y", "track", "z")},
 		{Goroutine: 5, Labels: labels("", "", "odd", strings.Join(oddTexts, ""))}, {Thread: 8, Labels: labels()},
+		{Goroutine: 6, Span: span(1, 1)}, {Goroutine: 6, Span: span(1, 2)}, {Span: span(math.MaxUint64, math.MaxUint64)}, {Span: span(2, 0)},
+		{Labels: labels(stream.LabelTrace, span(3, 3).TraceText(), stream.LabelSpan, span(3, 3).IDText())},
+		{Labels: labels(stream.LabelTrace, "cut", stream.LabelSpan, "none"), Span: span(4, 4)},
 	} {
 		at := start + stream.Time(i)
 		t.Add(Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: b.Stack("main.main"), Weight: 1, CPU: ms, Owner: who})
 		t.Add(Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: at, Args: []any{i}, Owner: who})
 	}
 }
+
+func span(trace, id uint64) stream.Span { return stream.Span{Trace: [2]uint64{trace, trace}, ID: id} }
 
 // oddTexts are texts that break careless writers.
 var oddTexts = []string{

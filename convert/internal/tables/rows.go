@@ -153,7 +153,7 @@ var units = [stream.NumFormats]string{
 	stream.FormatNanoseconds: "ns", stream.FormatTime: "time", stream.FormatPercentage: "percentage", stream.FormatHexadecimal: "hexadecimal",
 	stream.FormatBool: "bool", stream.FormatPath: "path", stream.FormatURL: "url", stream.FormatString: "string", stream.FormatFlow: "flow",
 	stream.FormatFlowEnd: "flow end", stream.FormatThread: "thread", stream.FormatProcess: "process", stream.FormatWindow: "window",
-	stream.FormatPicowatt: "picowatt hours",
+	stream.FormatPicowatt: "picowatt hours", stream.FormatTraceID: "trace id", stream.FormatSpanID: "span id",
 }
 
 // markers writes markers of one event to the common table, and to their event's if it has fields.

@@ -58,6 +58,8 @@ var formats = [stream.NumFormats]struct {
 	stream.FormatProcess:  {"pid", valueText},
 	stream.FormatWindow:   {"integer", valueWindow},
 	stream.FormatPicowatt: {"integer", valueNumber},
+	stream.FormatTraceID:  {"unique-string", valueUnique}, // spans of a trace share it
+	stream.FormatSpanID:   {"string", valueText},
 }
 
 // formatOf returns the viewer's format of a field. Privacy counts more than repetition: the viewer

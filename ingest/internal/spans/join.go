@@ -1,0 +1,232 @@
+package spans
+
+import (
+	"errors"
+	"io"
+
+	"gprof/stream"
+)
+
+// Join returns src, whose samples name their spans. What waits is kept in files in dir; "" is
+// os.TempDir. It closes src if it can be closed.
+func Join(src stream.Source, dir string) stream.Source {
+	return &joined{Wrapper: stream.Wrapper{Source: src}, spans: newStore(dir), waiting: stream.NewGroupedSpool(dir)}
+}
+
+// joined is a Source whose samples wait for spans.
+type joined struct {
+	stream.Wrapper
+	traced  []bool   // by ProcessID: its samples wait
+	known   []bool   // by ProcessID
+	events  []fields // by EventID
+	spans   *store
+	waiting *stream.Spool
+	spare   stream.Batch
+	order   []int32
+
+	replaying bool
+	process   stream.ProcessID // whose spans are in lines
+	lines     timelines
+}
+
+// fields are the arguments of an event that name a span; -1: there is none.
+type fields struct {
+	known       bool
+	trace, span int
+}
+
+// Next implements [stream.Source].
+func (j *joined) Next(b *stream.Batch) error {
+	for !j.replaying {
+		err := j.Source.Next(b)
+		if errors.Is(err, io.EOF) {
+			j.replaying = true
+			j.waiting.Rewind()
+			break
+		}
+		if err == nil && j.Full() { // Copy ends, too
+			err = io.EOF
+			b.Reset(stream.Series{}, 0)
+		}
+		if err != nil || !j.waits(b) {
+			return err
+		}
+		if err := j.see(b); err != nil {
+			return err
+		}
+		if b.Len() > 0 {
+			return nil
+		}
+	}
+	return j.replay(b)
+}
+
+// waits reports whether rows of b must wait, or are spans.
+func (j *joined) waits(b *stream.Batch) bool {
+	k := b.Series.Kind
+	if k.Columns()&stream.UsesOwner == 0 || !j.isTraced(b.Series.Process) {
+		return false
+	}
+	if k == stream.Markers {
+		return j.fieldsOf(b.Series.Event).trace >= 0
+	}
+	return len(b.Goroutine) > 0
+}
+
+// isTraced reports whether a process records spans. It is known from its first row on.
+func (j *joined) isTraced(id stream.ProcessID) bool {
+	for len(j.known) <= int(id) {
+		j.known, j.traced = append(j.known, false), append(j.traced, false)
+	}
+	if !j.known[id] {
+		t := j.Tables()
+		t.Lock()
+		j.traced[id] = t.Process(id).Traced
+		t.Unlock()
+		j.known[id] = true
+	}
+	return j.traced[id]
+}
+
+func (j *joined) fieldsOf(id stream.EventID) *fields {
+	for len(j.events) <= int(id) {
+		j.events = append(j.events, fields{})
+	}
+	f := &j.events[id]
+	if !f.known {
+		t := j.Tables()
+		t.Lock()
+		f.trace, f.span = t.Event(id).SpanFields()
+		t.Unlock()
+		f.known = true
+	}
+	return f
+}
+
+// see takes what must wait out of b, and notes spans.
+func (j *joined) see(b *stream.Batch) error {
+	if b.Series.Kind != stream.Markers {
+		err := j.waiting.Write(b)
+		b.Reset(b.Series, len(b.Args))
+		return err
+	}
+	f := j.fieldsOf(b.Series.Event)
+	j.order = j.order[:0]
+	starts := 0
+	for i := range b.Time {
+		if s, ok := f.spanOf(b, i); ok && b.Phase[i] != stream.Instant && (s.ID != 0 || b.Phase[i] == stream.Interval) {
+			j.spans.add(b.Series.Process, newSpan(b, i, s))
+			if b.Phase[i] == stream.PhaseStart {
+				starts++
+				continue
+			}
+		}
+		j.order = append(j.order, int32(i))
+	}
+	j.claim()
+	if starts > 0 {
+		return j.keepStarts(b)
+	}
+	return j.spans.file.Err()
+}
+
+// keepStarts has the rows of b wait that are not in order.
+func (j *joined) keepStarts(b *stream.Batch) error {
+	j.spare.Reset(b.Series, len(b.Args))
+	next := 0
+	for i := range b.Time {
+		if next < len(j.order) && j.order[next] == int32(i) {
+			next++
+			continue
+		}
+		j.spare.AppendRows(b, i, i+1)
+	}
+	if err := j.waiting.Write(&j.spare); err != nil {
+		return err
+	}
+	b.Select(j.order, &j.spare)
+	return j.spans.file.Err()
+}
+
+// spanOf is the span that row i is, if its id of a trace is right.
+func (f *fields) spanOf(b *stream.Batch, i int) (s stream.Span, ok bool) {
+	trace, span := &b.Args[f.trace], "0000000000000000"
+	if trace.TypeAt(i) != stream.Text {
+		return s, false
+	}
+	if f.span >= 0 && b.Args[f.span].TypeAt(i) == stream.Text {
+		span = string(b.Args[f.span].TextAt(i))
+	}
+	return stream.ParseSpan(string(trace.TextAt(i)), span)
+}
+
+// replay returns what has waited, a process after the other.
+func (j *joined) replay(b *stream.Batch) error {
+	for {
+		if err := j.waiting.Next(b); err != nil {
+			b.Reset(stream.Series{}, 0)
+			j.lines = timelines{}
+			j.claim()
+			return err
+		}
+		if j.process != b.Series.Process {
+			j.process = b.Series.Process
+			all, err := j.spans.take(j.process)
+			if err != nil {
+				return err
+			}
+			j.lines = newTimelines(all)
+			j.claim()
+		}
+		if b.Series.Kind == stream.Markers {
+			j.dropAnnounced(b)
+		} else {
+			j.nameSpans(b)
+		}
+		if b.Len() > 0 {
+			return nil
+		}
+	}
+}
+
+// dropAnnounced leaves out the starts whose intervals are there.
+func (j *joined) dropAnnounced(b *stream.Batch) {
+	f := j.fieldsOf(b.Series.Event)
+	j.order = j.order[:0]
+	for i := range b.Time {
+		if s, ok := f.spanOf(b, i); !ok || !j.lines.isAnnounced(b.Series.Event, s) {
+			j.order = append(j.order, int32(i))
+		}
+	}
+	if len(j.order) < b.Len() {
+		b.Select(j.order, &j.spare)
+	}
+}
+
+// nameSpans sets the spans of samples that have none.
+func (j *joined) nameSpans(b *stream.Batch) {
+	for i := range b.Time {
+		if w := b.Owner(i); w.Goroutine != 0 && w.Span == (stream.Span{}) {
+			if s := j.lines.at(w.Goroutine, b.Time[i]); s != (stream.Span{}) {
+				b.SetSpan(i, s)
+			}
+		}
+	}
+}
+
+// claim tells the tables how much memory spans take.
+func (j *joined) claim() {
+	if now := j.spans.bytes() + j.lines.bytes(); now != j.spans.claim.Bytes() {
+		t := j.Tables()
+		t.Lock()
+		defer t.Unlock()
+		j.spans.claim.Set(t, now)
+	}
+}
+
+// Close implements [io.Closer].
+func (j *joined) Close() error {
+	j.waiting.Close()
+	j.spans.file.Close() // it is not needed any more, so errors don't matter
+	return j.Wrapper.Close()
+}
