@@ -49,8 +49,7 @@ func (f *Found) Unpack(dir string, report func(error)) error {
 }
 
 func (p *Process) packable() pack.Process {
-	live := p.Alive && p.Exit == nil // who buries the dead holds their lock, too
-	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: live, Only: p.only}
+	q := pack.Process{Instance: p.Instance, FS: p.files, Dir: p.Dir, Live: p.Alive, Only: p.only}
 	q.Snapshot = p.Snapshot()
 	return q
 }

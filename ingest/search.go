@@ -242,8 +242,9 @@ func (s *search) process(l location) error {
 }
 
 func (s *search) add(p *chunks.Process, l location) {
-	found := &Process{Process: p, Location: l.path, Alive: s.alive(l.disk), files: l.files, disk: l.disk}
-	if (found.Alive || found.Snapshot()) && p.Exit == nil {
+	// Whoever records its exit holds the lock of a process, too, for a moment after that.
+	found := &Process{Process: p, Location: l.path, Alive: p.Exit == nil && s.alive(l.disk), files: l.files, disk: l.disk}
+	if found.Alive || found.Snapshot() && p.Exit == nil {
 		p.Rest = nil
 	}
 	if p.Removed() {

@@ -132,7 +132,7 @@ func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 	}
 	for _, p := range f.current {
 		at, ok := p.latest()
-		if !ok || p.foreign != nil || decode.Clean(p.Process) || (p.Alive || p.Snapshot()) && p.Exit == nil {
+		if !ok || p.foreign != nil || decode.Clean(p.Process) || p.Alive || p.Snapshot() && p.Exit == nil {
 			continue
 		}
 		if row := p.Row(); s.names(&row) {
