@@ -139,7 +139,7 @@ func (d *dictionary) link(n *names) {
 		e.show()
 		e.def.Category = d.category(n, e.category)
 		e.id = n.tables.AddEvent(e.def)
-		if trace, _ := e.def.SpanFields(); trace >= 0 {
+		if e.def.SpanFields().Any() {
 			n.tables.Process(d.process.ID).Traced = true
 		}
 	}

@@ -159,6 +159,22 @@ func Word(name string) Field[string] {
 	return text(name, rawformat.FormatString, rawformat.PrivacyPlain)
 }
 
+// TraceID is the id of a distributed trace, as W3C Trace Context and OpenTelemetry have them:
+// its 16 bytes, string(id[:]), or their hexadecimal digits. Bytes take half the room. With it a
+// marker is a span of the trace; the first field that is a [SpanID] is the span's own id.
+// Samples of the goroutine on which a span began name the span in outputs.
+//
+// If a span's Start records its ids, and an interval with the same ids its end, the two are one
+// interval; a span that never ends is there from its start on.
+func TraceID(name string) Field[string] {
+	return text(name, rawformat.FormatTraceID, rawformat.PrivacyPlain)
+}
+
+// SpanID is the id of a span of a distributed trace: its 8 bytes, or their hexadecimal digits.
+func SpanID(name string) Field[string] {
+	return text(name, rawformat.FormatSpanID, rawformat.PrivacyPlain)
+}
+
 // Path is a path in the file system.
 func Path(name string) Field[string] { return text(name, rawformat.FormatPath, rawformat.PrivacyPath) }
 

@@ -61,19 +61,6 @@ func (e *Event) NameArg() int {
 	return slices.IndexFunc(e.Fields, func(f EventField) bool { return f.Name == e.NameField })
 }
 
-// SpanFields are the arguments that are the id of a trace, and of a span in it: the first of
-// their formats, so that another one may be the span's parent. -1: there is none. A span
-// without a trace says nothing.
-func (e *Event) SpanFields() (trace, span int) {
-	of := func(f Format) int {
-		return slices.IndexFunc(e.Fields, func(field EventField) bool { return field.Format == f && field.Type == Text })
-	}
-	if trace = of(FormatTraceID); trace < 0 {
-		return -1, -1
-	}
-	return trace, of(FormatSpanID)
-}
-
 // AddEvent interns e by content.
 func (t *Tables) AddEvent(e Event) EventID {
 	key := e.key()

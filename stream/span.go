@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 )
 
 // Span names a span of a distributed trace by its ids, as W3C Trace Context and
@@ -40,15 +41,17 @@ func NewSpan(trace, id []byte) (s Span, ok bool) {
 }
 
 // ParseSpan is NewSpan of ids in hexadecimal.
-func ParseSpan(trace, id string) (s Span, ok bool) {
+func ParseSpan(trace, id string) (s Span, ok bool) { return parseSpan([]byte(trace), []byte(id)) }
+
+func parseSpan(trace, id []byte) (s Span, ok bool) {
 	var ids [TraceIDSize + SpanIDSize]byte
 	if len(trace) != 2*TraceIDSize || len(id) != 2*SpanIDSize {
 		return Span{}, false
 	}
-	if _, err := hex.Decode(ids[:TraceIDSize], []byte(trace)); err != nil {
+	if _, err := hex.Decode(ids[:TraceIDSize], trace); err != nil {
 		return Span{}, false
 	}
-	if _, err := hex.Decode(ids[TraceIDSize:], []byte(id)); err != nil {
+	if _, err := hex.Decode(ids[TraceIDSize:], id); err != nil {
 		return Span{}, false
 	}
 	return NewSpan(ids[:TraceIDSize], ids[TraceIDSize:])
@@ -90,3 +93,33 @@ func (s LabelSet) Span() Span {
 	span, _ := ParseSpan(trace, id)
 	return span
 }
+
+// SpanFields are the arguments by which the markers of an event are spans themselves.
+type SpanFields struct{ trace, id int } // -1: there is none
+
+// SpanFields returns the arguments that are the id of a trace, and of a span in it: the first of
+// their formats, so that another one may be the span's parent. A span without a trace is none.
+func (e *Event) SpanFields() SpanFields {
+	of := func(f Format) int {
+		return slices.IndexFunc(e.Fields, func(field EventField) bool { return field.Format == f && field.Type == Text })
+	}
+	return SpanFields{of(FormatTraceID), of(FormatSpanID)}
+}
+
+// Any reports whether markers of the event may be spans.
+func (f SpanFields) Any() bool { return f.trace >= 0 }
+
+// At is the span that row i of b, of that event, is, if its trace is known.
+func (f SpanFields) At(b *Batch, i int) (s Span, ok bool) {
+	if f.trace < 0 || b.Args[f.trace].TypeAt(i) != Text {
+		return Span{}, false
+	}
+	id := noID
+	if f.id >= 0 && b.Args[f.id].TypeAt(i) == Text {
+		id = b.Args[f.id].TextAt(i)
+	}
+	return parseSpan(b.Args[f.trace].TextAt(i), id)
+}
+
+// noID is the id of an unknown span.
+var noID = []byte("0000000000000000")

@@ -106,7 +106,7 @@ func (c *column) data(t arrow.DataType, kind tables.Kind, rows int) arrow.ArrayD
 		return array.NewData(t, rows, []*memory.Buffer{known, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.doubles))}, nil, c.unknown, 0)
 	case tables.Flag:
 		return array.NewData(t, rows, []*memory.Buffer{known, bits(c.flags)}, nil, c.unknown, 0)
-	case tables.Hash:
+	case tables.Hash, tables.SpanID:
 		return array.NewData(t, rows, []*memory.Buffer{known, memory.NewBufferBytes(c.bytes)}, nil, c.unknown, 0)
 	case tables.IDs:
 		members := array.NewData(arrow.PrimitiveTypes.Int32, len(c.shorts), []*memory.Buffer{nil, shorts(c.shorts)}, nil, 0, 0)

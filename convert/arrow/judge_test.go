@@ -40,8 +40,8 @@ func TestBatches(t *testing.T) {
 	want := []judges.Row{}
 	for _, c := range [][2]string{{"session", "Dictionary<Int8, Utf8>"}, {"process_id", "Int32"}, {"track_id", "Int32"}, {"ts_ns", "Int64"},
 		{"event_index", "Int64"}, {"stack_id", "Int32"}, {"weight", "Int64"}, {"cpu_ns", "Int64"},
-		{"thread_id", "Int64"}, {"goroutine_id", "Int64"}, {"labels", "Utf8"}} {
-		want = append(want, judges.Row{"name": c[0], "type": c[1], "nullable": slices.Contains([]string{"stack_id", "cpu_ns", "thread_id", "goroutine_id", "labels"}, c[0]), "batches": 2.0})
+		{"thread_id", "Int64"}, {"goroutine_id", "Int64"}, {"labels", "Utf8"}, {"trace_id", "FixedSizeBinary[16]"}, {"span_id", "FixedSizeBinary[8]"}} {
+		want = append(want, judges.Row{"name": c[0], "type": c[1], "nullable": slices.Contains([]string{"stack_id", "cpu_ns", "thread_id", "goroutine_id", "labels", "trace_id", "span_id"}, c[0]), "batches": 2.0})
 	}
 	if diff := cmp.Diff(want, schemas[0]); diff != "" {
 		t.Error(diff)

@@ -155,8 +155,8 @@ func typeOf(k tables.Kind) arrow.DataType {
 		return arrow.PrimitiveTypes.Float64
 	case tables.Flag:
 		return arrow.FixedWidthTypes.Boolean
-	case tables.Hash:
-		return &arrow.FixedSizeBinaryType{ByteWidth: tables.KeySize}
+	case tables.Hash, tables.SpanID:
+		return &arrow.FixedSizeBinaryType{ByteWidth: k.Size()}
 	case tables.IDs:
 		return arrow.ListOfNonNullable(arrow.PrimitiveTypes.Int32)
 	case tables.Texts:

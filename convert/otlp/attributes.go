@@ -2,7 +2,6 @@ package otlp
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,14 +32,18 @@ func (s *Sink) attributesOf(track stream.TrackID, owner stream.Owner) (numbers [
 	if owner.Goroutine != 0 {
 		add(keyGoroutine, intValue(int64(owner.Goroutine)), "")
 	}
+	to := owner.Span
 	if owner.Labels == 0 {
-		return s.attributes, 0
+		return s.attributes, s.link(to)
 	}
-	var to span128
 	labels := s.tables.Labels.At(owner.Labels)
-	linked := linkOf(labels, &to)
+	linked := to == (stream.Span{}) // by its labels, perhaps
+	if linked {
+		to = labels.Span()
+		linked = to.ID != 0
+	}
 	for key, value := range labels.All() {
-		if linked && (key == labelTrace || key == labelSpan) {
+		if linked && (key == stream.LabelTrace || key == stream.LabelSpan) {
 			continue
 		}
 		if s.tables.NumericLabel(key) {
@@ -53,10 +56,10 @@ func (s *Sink) attributesOf(track stream.TrackID, owner stream.Owner) (numbers [
 		}
 		add(s.programKey(key), textValue(value), "")
 	}
-	if linked {
-		link = s.link(to)
+	if owner.Span == (stream.Span{}) && !linked {
+		return s.attributes, 0
 	}
-	return s.attributes, link
+	return s.attributes, s.link(to)
 }
 
 // programKey is the key of a label of the program.
@@ -65,34 +68,6 @@ func (s *Sink) programKey(key string) string {
 		return "label." + key
 	}
 	return key
-}
-
-// The labels that are a link to a span, in hexadecimal.
-const (
-	labelTrace = "trace_id"
-	labelSpan  = "span_id"
-)
-
-// linkOf reports whether labels name a span. Ids of another length than theirs, or zero, are none.
-func linkOf(labels stream.LabelSet, to *span128) bool {
-	var trace, span string
-	for key, value := range labels.All() {
-		switch key {
-		case labelTrace:
-			trace = value
-		case labelSpan:
-			span = value
-		}
-	}
-	return decodeID(to.trace[:], trace) && decodeID(to.span[:], span)
-}
-
-func decodeID(id []byte, text string) bool {
-	if len(text) != 2*len(id) {
-		return false
-	}
-	_, err := hex.Decode(id, []byte(text))
-	return err == nil && strings.Trim(text, "0") != ""
 }
 
 // profileKeys are attributes of a process that a profile has a field for in pprof's format; the default

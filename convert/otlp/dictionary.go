@@ -23,18 +23,12 @@ type dictionary struct {
 	locations locations.Table
 	stacks    []uint32          // by StackID: its number, 0 none
 	numbers   map[string]uint64 // of attributes, by their rows
-	links     map[span128]uint64
+	links     map[stream.Span]uint64
 	parts     map[int]*part // by field
 	file      *spill.File
 
 	frames    []stream.Frame // scratch, as are these
 	row, line []byte
-}
-
-// span128 is the ids of a trace and of a span in it.
-type span128 struct {
-	trace [16]byte
-	span  [8]byte
 }
 
 // part is the rows of a table, as fields of the dictionary.
@@ -50,7 +44,7 @@ var dictionaryFields = []int{otlpproto.DictionaryMapping, otlpproto.DictionaryLo
 	otlpproto.DictionaryString, otlpproto.DictionaryAttribute, otlpproto.DictionaryStack}
 
 func newDictionary(t *stream.Tables, file *spill.File) *dictionary {
-	d := &dictionary{of: t, file: file, stacks: make([]uint32, t.Stacks.Len()+1), numbers: map[string]uint64{}, links: map[span128]uint64{}, parts: map[int]*part{}}
+	d := &dictionary{of: t, file: file, stacks: make([]uint32, t.Stacks.Len()+1), numbers: map[string]uint64{}, links: map[stream.Span]uint64{}, parts: map[int]*part{}}
 	d.modules.Build(t, false)
 	d.locations.Build(t)
 	d.texts.Number("")
@@ -95,12 +89,22 @@ func (d *dictionary) attribute(key string, value []byte, unit string) uint64 {
 	return n
 }
 
-// link is the number of a link to a span.
-func (d *dictionary) link(to span128) uint64 {
+// maxLinks bounds the links whose numbers are known, 8 MB. Further ones of the same span get
+// another row; as samples of a span mostly follow each other, these are few.
+const maxLinks = 1 << 17
+
+// link is the number of a link to a span, 0 for none.
+func (d *dictionary) link(to stream.Span) uint64 {
+	if to == (stream.Span{}) {
+		return 0
+	}
 	n, ok := d.links[to]
 	if !ok {
-		row := protobuf.AppendBytes(nil, otlpproto.LinkTrace, to.trace[:])
-		n = d.add(otlpproto.DictionaryLink, protobuf.AppendBytes(row, otlpproto.LinkSpan, to.span[:]))
+		if len(d.links) == maxLinks {
+			clear(d.links)
+		}
+		row := protobuf.AppendBytes(nil, otlpproto.LinkTrace, to.AppendTrace(nil))
+		n = d.add(otlpproto.DictionaryLink, protobuf.AppendBytes(row, otlpproto.LinkSpan, to.AppendID(nil)))
 		d.links[to] = n
 	}
 	return n

@@ -13,8 +13,8 @@
 //     the profiles of pprof's format that are converted.
 //
 //   - The track is the attribute thread.name, the goroutine goroutine. Labels of the
-//     program are attributes; those called as one of these have "label." before them. Labels trace_id and
-//     span_id, in hexadecimal, are a link to that span.
+//     program are attributes; those called as one of these have "label." before them. The span that a
+//     sample is part of, or that labels trace_id and span_id name in hexadecimal, is a link.
 //
 //   - Functions, locations and mappings are those of pprof's format: see convert/internal/locations. What
 //     only pprof's has a field for is an attribute of the conventions, pprof.*; build ids are as well.
@@ -113,7 +113,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.came = totals.CameWith(t)
 	s.types.Build(t, &s.came)
 	s.totals = totals.New(t, s.addTotals)
-	s.totals.ByWho, s.totals.Heap, s.totals.Waits, s.totals.Measurements = true, true, true, true
+	s.totals.ByWho, s.totals.Spans, s.totals.Heap, s.totals.Waits, s.totals.Measurements = true, true, true, true, true
 	s.moments = newMoments(t, s.addMoments)
 	s.dictionary = newDictionary(t, s.codeFile)
 	s.form.begin()

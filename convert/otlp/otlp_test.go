@@ -48,7 +48,7 @@ func TestLinks(t *testing.T) {
 	} {
 		b := streamtest.NewBuilder()
 		p := b.Process(stream.Process{Instance: 1, Pid: 7, Name: "shop", Service: "shop", Start: 1000, End: 9000})
-		labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: labelTrace, Value: tt.trace}, stream.Attr{Key: labelSpan, Value: tt.span}))
+		labels := b.Tables.Labels.Intern(stream.NewLabelSet(stream.Attr{Key: stream.LabelTrace, Value: tt.trace}, stream.Attr{Key: stream.LabelSpan, Value: tt.span}))
 		track := p.Track("worker")
 		track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: 2000, Stack: b.Stack("main.main"), Weight: 1, CPU: 5, Owner: stream.Owner{Labels: labels}})
 		var text strings.Builder

@@ -46,8 +46,8 @@ func values(c *tables.Column) pq.Node {
 		return pq.Leaf(pq.BooleanType)
 	case tables.Word:
 		return pq.Encoded(pq.String(), &pq.RLEDictionary)
-	case tables.Hash:
-		return pq.Leaf(pq.FixedLenByteArrayType(tables.KeySize))
+	case tables.Hash, tables.SpanID:
+		return pq.Leaf(pq.FixedLenByteArrayType(c.Kind.Size()))
 	case tables.IDs:
 		return pq.List(pq.Leaf(pq.Int32Type))
 	case tables.Texts:
@@ -130,7 +130,7 @@ func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
 		for i, b := range v.Flags {
 			cells[i] = pq.BooleanValue(b)
 		}
-	case tables.Hash:
+	case tables.Hash, tables.SpanID:
 		for i := range cells {
 			cells[i] = pq.FixedLenByteArrayValue(v.TextAt(i))
 		}

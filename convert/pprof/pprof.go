@@ -17,7 +17,9 @@
 //   - Labels are process (its title), instance (its id; titles may be equal) and
 //     track; goroutine (a number) and the labels that the program itself gives its
 //     work, where they are known; on request also time, the moment at which a
-//     bucket begins. Labels of the program that are called as one of
+//     bucket begins. The span of a trace that a sample is part of is trace_id and span_id, of
+//     the first [maxSpans] spans.
+//     Labels of the program that are called as one of
 //     these have "label." before them. On request there are none but those of
 //     the program, and samples are sums over all processes and tracks.
 //
@@ -83,6 +85,8 @@ type Sink struct {
 	modules   locations.Modules
 	locations locations.Table
 	types     totals.Types
+	process   stream.ProcessID // of the samples being written
+	named     spanTexts
 
 	body, values, labels, line []byte // scratch
 	frames                     []stream.Frame
@@ -115,7 +119,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		done = s.addTrack
 	}
 	s.totals = totals.New(t, done)
-	s.totals.Every, s.totals.ByWho, s.totals.OwnClocks = s.options.Every, true, s.options.Sum
+	s.totals.Every, s.totals.ByWho, s.totals.Spans, s.totals.OwnClocks = s.options.Every, true, !s.options.Sum, s.options.Sum
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
 	s.modules.Build(t, s.options.Sum)
 	s.locations.Build(t)
@@ -176,6 +180,8 @@ const (
 	labelTrack     = "track"
 	labelGoroutine = "goroutine"
 	labelTime      = "time"
+	labelTrace     = stream.LabelTrace
+	labelSpan      = stream.LabelSpan
 )
 
 // track writes the samples of a track, or of one of its buckets.
@@ -208,6 +214,7 @@ func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
 // label makes the labels of a track's samples.
 func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
 	p := s.tables.Process(process)
+	s.process = process
 	s.labels = s.labels[:0]
 	if s.imported.Alone == nil { // else its labels are those that came
 		s.appendLabel(labelProcess, p.Title())
@@ -226,12 +233,15 @@ func (s *Sink) appendWho(body []byte, who stream.Owner) []byte {
 		s.line = protobuf.AppendNumber(s.line, profileproto.LabelNumber, uint64(who.Goroutine))
 		body = protobuf.AppendBytes(body, profileproto.SampleLabel, s.line)
 	}
+	body = s.appendSpan(body, who.Span)
 	if who.Labels == 0 {
 		return body
 	}
 	for key, value := range s.tables.Labels.At(who.Labels).All() {
 		numeric := s.tables.NumericLabel(key)
-		key = s.programKey(key)
+		if key = s.programKey(key); who.Span != (stream.Span{}) && (key == labelTrace || key == labelSpan) {
+			key = "label." + key
+		}
 		if numeric {
 			if with, ok := s.appendNumbers(body, key, value); ok {
 				body = with

@@ -36,18 +36,31 @@ func TestSumSink(t *testing.T) {
 }
 
 // Sums over all tracks are those that pprof makes of the samples without the
-// labels for process, track and goroutine.
+// labels for process, track, goroutine and span, unless the program itself set these.
 func TestSum(t *testing.T) {
 	for _, c := range streamtest.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			b := streamtest.NewBuilder()
 			c.Build(b)
 			apart := convert(t, b.Source())
+			programs := map[string]bool{}
+			for id := range b.Tables.Labels.Len() {
+				programs[b.Tables.Labels.At(stream.LabelsID(id+1)).Get(labelTrace)] = true
+			}
 			for _, s := range apart.Sample {
 				for _, key := range []string{labelProcess, labelInstance, labelTrack} {
 					delete(s.Label, key)
 				}
 				delete(s.NumLabel, labelGoroutine)
+				for _, key := range []string{labelTrace, labelSpan} {
+					if own := s.Label["label."+key]; own != nil {
+						s.Label[key] = own
+						delete(s.Label, "label."+key)
+					} else if len(s.Label[labelTrace]) == 1 && !programs[s.Label[labelTrace][0]] {
+						delete(s.Label, labelSpan)
+						delete(s.Label, labelTrace)
+					}
+				}
 			}
 			merged, err := profile.Merge([]*profile.Profile{apart})
 			if err != nil {

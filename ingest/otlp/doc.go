@@ -12,7 +12,7 @@
 //   - Samples keep their times. Those without are spread evenly over their profile's duration, and the
 //     ledger says so. A time without a value counts as one.
 //   - The attribute thread.name is the track, thread.id its thread, goroutine the goroutine; all others
-//     are labels. The link to a span is the labels trace_id and span_id, in hexadecimal.
+//     are labels. A link is the span that the sample is part of.
 //   - Code without a function is named by given programs (see [File.NameBy]).
 //   - What a profile's attributes and its scope say is attributes of the process, named as in pprof's
 //     format where they come from there. Comments of gprof's own become lines of the ledger again.

@@ -142,6 +142,9 @@ func rowOf(t *stream.Tables, b *stream.Batch, i int) string {
 	if owner.Goroutine != 0 {
 		text += fmt.Sprint(" goroutine ", owner.Goroutine)
 	}
+	if owner.Span != (stream.Span{}) {
+		text += " span " + owner.Span.IDText() + " of " + owner.Span.TraceText()
+	}
 	if owner.Labels != 0 {
 		for key, value := range t.Labels.At(owner.Labels).All() {
 			text += " " + key + "=" + value
@@ -211,7 +214,7 @@ func TestWhose(t *testing.T) {
 	profile := join(typed(1, 2), sampled(1, []int{1}, []uint64{1}, field(otlpproto.SampleAttributes, []int{1, 2, 3, 4, 0}), field(otlpproto.SampleLink, 1)),
 		sampled(1, []int{1}, []uint64{2}, field(otlpproto.SampleLink, 2)), sampled(1, []int{1}, []uint64{3}, field(otlpproto.SampleAttributes, []int{99})))
 	ledger := expect(t, join(resourceWith(profile), tables(more...)),
-		"1 1 worker weight 1 cpu -1 main.main goroutine 42 goroutine=x size=512 bytes span_id="+strings.Repeat("22", 8)+" trace_id="+strings.Repeat("11", 16),
+		"1 1 worker weight 1 cpu -1 main.main goroutine 42 span "+strings.Repeat("22", 8)+" of "+strings.Repeat("11", 16)+" goroutine=x size=512 bytes",
 		"2 1 shop weight 1 cpu -1 main.main", "3 1 shop weight 1 cpu -1 main.main")
 	if text := strings.Join(ledger, "\n"); len(ledger) != 2 || !strings.Contains(text, "links to a span 1") || !strings.Contains(text, "numbers of rows  1") {
 		t.Errorf("%q", ledger)

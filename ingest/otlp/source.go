@@ -3,7 +3,6 @@ package otlp
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -402,15 +401,12 @@ func (s *source) add() {
 }
 
 // The attributes of samples that are not labels. Labels of the program that are called as one of the
-// first two, or as the labels of a link, have another name in files of gprof's own.
+// first two have another name in files of gprof's own.
 const (
 	keyTrack     = "thread.name"
 	keyThread    = "thread.id"
 	keyGoroutine = "goroutine"
 	keyProgram   = "label."
-
-	labelTrace = "trace_id"
-	labelSpan  = "span_id"
 )
 
 // of is whose a sample is.
@@ -450,7 +446,7 @@ func (s *source) find(m *sample) (w whose) {
 			labels = append(labels, s.label(a))
 		}
 	}
-	labels = append(labels, s.link(m.link)...)
+	w.owner.Span = s.link(m.link)
 	if len(labels) > 0 {
 		w.owner.Labels = s.tables.Labels.Intern(stream.NewLabelSet(labels...))
 	}
@@ -479,14 +475,14 @@ func (s *source) label(a attribute) stream.Attr {
 	return stream.Attr{Key: a.key, Value: a.text}
 }
 
-// link is the labels of a link to a span. Ids of another length than theirs are none.
-func (s *source) link(n uint64) []stream.Attr {
+// link is the span of a link. Ids of another length than theirs are none.
+func (s *source) link(n uint64) (to stream.Span) {
 	if n == 0 {
-		return nil
+		return to
 	}
 	row, ok := s.code.row(otlpproto.DictionaryLink, n)
 	if !ok {
-		return nil
+		return to
 	}
 	var trace, span []byte
 	m := protobuf.Message{Rest: row}
@@ -498,11 +494,12 @@ func (s *source) link(n uint64) []stream.Attr {
 			span = v.Bytes
 		}
 	}
-	if m.Bad || len(trace) != 16 || len(span) != 8 {
+	to, ok = stream.NewSpan(trace, span)
+	if m.Bad || !ok {
 		s.links++
-		return nil
+		return stream.Span{}
 	}
-	return []stream.Attr{{Key: labelTrace, Value: hex.EncodeToString(trace)}, {Key: labelSpan, Value: hex.EncodeToString(span)}}
+	return to
 }
 
 // end ends reading; err is the reason, io.EOF at the end.

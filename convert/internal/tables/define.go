@@ -12,6 +12,8 @@ var (
 	thread    = Column{Name: "thread_id", Kind: Long, Null: true, Near: true}
 	goroutine = Column{Name: "goroutine_id", Kind: Long, Null: true, Near: true}
 	labels    = Column{Name: "labels", Kind: Word, Null: true}
+	traceID   = Column{Name: "trace_id", Kind: Hash, Null: true}
+	spanID    = Column{Name: "span_id", Kind: SpanID, Null: true}
 )
 
 // rowsOf defines a table of events of a process.
@@ -29,14 +31,14 @@ func trackRowsOf(name string, columns ...Column) Definition {
 var kindTables = [...]Definition{
 	stream.Markers: markerTable("markers", "arguments"),
 	stream.Samples: trackRowsOf("samples", stackID, Column{Name: "weight", Kind: Long, Near: true}, Column{Name: "cpu_ns", Kind: Long, Null: true, Near: true},
-		thread, goroutine, labels),
+		thread, goroutine, labels, traceID, spanID),
 	stream.Delays: trackRowsOf("delays", Column{Name: "delay_ns", Kind: Long, Near: true}),
 	stream.Waits:  trackRowsOf("waits", stackID, Column{Name: "wall_ns", Kind: Long, Near: true}, Column{Name: "goroutines", Kind: Long, Near: true}),
 	stream.Measurements: trackRowsOf("measurements", stackID, Column{Name: "measure", Kind: Word}, Column{Name: "unit", Kind: Word}, Column{Name: "value", Kind: Long, Near: true},
-		thread, goroutine, labels),
+		thread, goroutine, labels, traceID, spanID),
 	// bytes are below 0 where they were freed, objects too
 	stream.Allocations: trackRowsOf("allocations", stackID, Column{Name: "bytes", Kind: Long, Near: true}, Column{Name: "objects", Kind: Long, Near: true}, Column{Name: "before", Kind: Flag},
-		thread, goroutine, labels, Column{Name: "address", Kind: Long, Null: true}),
+		thread, goroutine, labels, Column{Name: "address", Kind: Long, Null: true}, traceID, spanID),
 	stream.Counts: {"counters", []Column{
 		session, processID, {Name: "counter_id", Kind: Short, Near: true}, ts, index,
 		{Name: "counter", Kind: Word}, {Name: "category", Kind: Word}, {Name: "unit", Kind: Word}, {Name: "total", Kind: Flag},
@@ -62,7 +64,7 @@ func markerTable(name, arguments string, fields ...Column) Definition {
 	d := trackRowsOf(name, append([]Column{
 		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},
 		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: arguments, Kind: Text, Null: true},
-		thread, goroutine, labels,
+		thread, goroutine, labels, traceID, spanID,
 	}, fields...)...)
 	d.Sorted = d.Sorted[:2]
 	return d

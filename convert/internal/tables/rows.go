@@ -199,6 +199,7 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 	stackIDs(row.column(), b.Stack)
 	s.objects(row.column(), b, process, odd)
 	s.who(row, b)
+	s.spans(row, b)
 	return row
 }
 
@@ -337,6 +338,76 @@ func (s *Sink) who(row *rows, b *stream.Batch) {
 		} else {
 			texts.text(s.labelText(id))
 		}
+	}
+}
+
+// spans writes the spans that b's rows are part of, or, of markers, are themselves.
+func (s *Sink) spans(row *rows, b *stream.Batch) {
+	traces, ids := row.column(), row.column()
+	own := s.ownSpans(b)
+	if len(b.Span) == 0 && len(b.Labels) == 0 && own == nil {
+		traces.null()
+		traces.one(b.Len())
+		ids.null()
+		ids.one(b.Len())
+		return
+	}
+	for i := range b.Len() {
+		var of stream.Span
+		if own != nil {
+			of = own(i)
+		}
+		if of == (stream.Span{}) {
+			of = s.spanOf(b.Owner(i))
+		}
+		span(traces, ids, of)
+	}
+}
+
+// span writes a span, unknown if it is none.
+func span(traces, ids *Values, of stream.Span) {
+	if of == (stream.Span{}) {
+		traces.null()
+		ids.null()
+		return
+	}
+	var bytes [KeySize]byte
+	traces.text(of.AppendTrace(bytes[:0]))
+	if of.ID == 0 {
+		ids.null()
+		return
+	}
+	ids.text(of.AppendID(bytes[:0]))
+}
+
+// spanOf is [stream.Tables.SpanOf], which is asked once about a set of labels.
+func (s *Sink) spanOf(w stream.Owner) stream.Span {
+	if w.Span != (stream.Span{}) || w.Labels == 0 {
+		return w.Span
+	}
+	if s.labelSpans == nil {
+		s.labelSpans = make(map[stream.LabelsID]stream.Span)
+	}
+	of, ok := s.labelSpans[w.Labels]
+	if !ok {
+		of = s.tables.SpanOf(w)
+		s.labelSpans[w.Labels] = of
+	}
+	return of
+}
+
+// ownSpans returns the spans that markers are, nil if they are none.
+func (s *Sink) ownSpans(b *stream.Batch) func(i int) stream.Span {
+	if b.Series.Kind != stream.Markers {
+		return nil
+	}
+	fields := s.tables.Event(b.Series.Event).SpanFields()
+	if !fields.Any() {
+		return nil
+	}
+	return func(i int) stream.Span {
+		of, _ := fields.At(b, i)
+		return of
 	}
 }
 

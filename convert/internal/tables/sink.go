@@ -46,9 +46,11 @@ type Sink struct {
 	events []*eventTable // by EventID-1
 	typed  map[string]*eventTable
 	labels [][]byte // JSON by LabelsID, made on demand
-	parts  []*part
-	partOf []*part      // by ProcessID
-	keys   *contentKeys // made on demand
+
+	labelSpans map[stream.LabelsID]stream.Span // likewise
+	parts      []*part
+	partOf     []*part      // by ProcessID
+	keys       *contentKeys // made on demand
 
 	process stream.ProcessID // current one, 0 before the first
 	uses    int              // of tables
@@ -73,8 +75,8 @@ func Prepare(s stream.Sink) error {
 
 // Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
-	// Keys are made when the code is written, and texts of labels when one is used.
-	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1, Frame: KeySize + 1, String: 1, Label: 64, Track: 4}.In(t)); err != nil {
+	// Keys are made when the code is written, and texts and spans of labels when one is used.
+	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1, Frame: KeySize + 1, String: 1, Label: 64 + 40, Track: 4}.In(t)); err != nil {
 		return err
 	}
 	s.tables = t
@@ -191,6 +193,7 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 	case stream.Samples:
 		samples(row, b)
 		s.who(row, b)
+		s.spans(row, b)
 	case stream.Delays:
 		row.column().all(b.Value)
 	case stream.Waits:
@@ -200,10 +203,12 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 	case stream.Measurements:
 		s.measurements(row, b)
 		s.who(row, b)
+		s.spans(row, b)
 	case stream.Allocations:
 		allocations(row, b)
 		s.who(row, b)
 		sparse(row.column(), b.Address, b.Len())
+		s.spans(row, b)
 	case stream.Counts:
 		s.counts(row, b)
 	case stream.Pauses:

@@ -3,6 +3,8 @@ package tables
 import (
 	"io"
 	"unicode/utf8"
+
+	"gprof/stream"
 )
 
 // Writer writes a table in some format.
@@ -138,7 +140,8 @@ type Values struct {
 	Shorts  []int32 // also those in IDs
 	Doubles []float64
 	Flags   []bool
-	// Bytes are all texts, or hashes, concatenated. Ends are their ends.
+	// Bytes are all texts, or values of one Size, concatenated. Ends are their ends. Unknown
+	// values of one Size are zeros.
 	Bytes []byte
 	Ends  []int32
 	// Lists are the ends of the rows' lists, among Shorts or texts.
@@ -216,9 +219,12 @@ func (v *Values) null() {
 	case Texts:
 		v.Lists = append(v.Lists, int32(len(v.Ends)))
 	default:
-		v.Ends = append(v.Ends, int32(len(v.Bytes)))
+		v.append(zeros[:v.kind.Size()])
 	}
 }
+
+// zeros stand for unknown bytes.
+var zeros [KeySize]byte
 
 // nulls adds n unknown values.
 func (v *Values) nulls(n int) {
@@ -290,12 +296,24 @@ const (
 	Word               // text that repeats
 	Text               // text, in UTF-8
 	Hash               // KeySize bytes
+	SpanID             // stream.SpanIDSize bytes
 	IDs                // list of Shorts
 	Texts              // list of Texts
 )
 
 // KeySize is the length of a Hash.
 const KeySize = 16
+
+// Size is the number of bytes of each value of the kind, 0 if they differ or are no bytes.
+func (k Kind) Size() int {
+	switch k {
+	case Hash:
+		return KeySize
+	case SpanID:
+		return stream.SpanIDSize
+	}
+	return 0
+}
 
 // Column is a column of a table.
 type Column struct {

@@ -53,6 +53,8 @@ type Totals struct {
 	// ByWho makes sums of each goroutine and label set. Goroutines may be as many as samples, so a
 	// track is then delivered in several parts, which may overlap. Set it before the first Add.
 	ByWho bool
+	// Spans makes them also of each span of a trace. Set it before the first Add.
+	Spans bool
 
 	// OwnClocks makes Span tell times by each process' own clock: on the time line of the run they
 	// depend on the other processes. Set it before the first Add.
@@ -178,6 +180,9 @@ func (t *Totals) who(b *stream.Batch, i int) (w stream.Owner) {
 	if t.ByWho {
 		w = b.Owner(i)
 		w.Thread = 0
+		if !t.Spans {
+			w.Span = stream.Span{}
+		}
 	}
 	return w
 }
@@ -258,6 +263,11 @@ func (t *Totals) Finish() {
 	}
 	t.totals = t.totals[:0]
 	clear(t.others)
+}
+
+// Lose counts something of a process that the output has no place for.
+func (t *Totals) Lose(process stream.ProcessID, what string, count int64) {
+	t.lost.Add(stream.Line{Process: t.tables.Process(process).InstanceName(), Reason: stream.ReasonNoPlace, What: what, Count: count})
 }
 
 // Tell adds rows without a place to the ledger of the tables.

@@ -29,10 +29,10 @@ type joined struct {
 	lines     timelines
 }
 
-// fields are the arguments of an event that name a span; -1: there is none.
+// fields are the arguments by which markers of an event are spans.
 type fields struct {
-	known       bool
-	trace, span int
+	stream.SpanFields
+	known bool
 }
 
 // Next implements [stream.Source].
@@ -68,7 +68,7 @@ func (j *joined) waits(b *stream.Batch) bool {
 		return false
 	}
 	if k == stream.Markers {
-		return j.fieldsOf(b.Series.Event).trace >= 0
+		return j.fieldsOf(b.Series.Event).Any()
 	}
 	return len(b.Goroutine) > 0
 }
@@ -96,7 +96,7 @@ func (j *joined) fieldsOf(id stream.EventID) *fields {
 	if !f.known {
 		t := j.Tables()
 		t.Lock()
-		f.trace, f.span = t.Event(id).SpanFields()
+		f.SpanFields = t.Event(id).SpanFields()
 		t.Unlock()
 		f.known = true
 	}
@@ -114,7 +114,7 @@ func (j *joined) see(b *stream.Batch) error {
 	j.order = j.order[:0]
 	starts := 0
 	for i := range b.Time {
-		if s, ok := f.spanOf(b, i); ok && b.Phase[i] != stream.Instant && (s.ID != 0 || b.Phase[i] == stream.Interval) {
+		if s, ok := f.At(b, i); ok && b.Phase[i] != stream.Instant && (s.ID != 0 || b.Phase[i] == stream.Interval) {
 			j.spans.add(b.Series.Process, newSpan(b, i, s))
 			if b.Phase[i] == stream.PhaseStart {
 				starts++
@@ -146,18 +146,6 @@ func (j *joined) keepStarts(b *stream.Batch) error {
 	}
 	b.Select(j.order, &j.spare)
 	return j.spans.file.Err()
-}
-
-// spanOf is the span that row i is, if its id of a trace is right.
-func (f *fields) spanOf(b *stream.Batch, i int) (s stream.Span, ok bool) {
-	trace, span := &b.Args[f.trace], "0000000000000000"
-	if trace.TypeAt(i) != stream.Text {
-		return s, false
-	}
-	if f.span >= 0 && b.Args[f.span].TypeAt(i) == stream.Text {
-		span = string(b.Args[f.span].TextAt(i))
-	}
-	return stream.ParseSpan(string(trace.TextAt(i)), span)
 }
 
 // replay returns what has waited, a process after the other.
@@ -194,7 +182,7 @@ func (j *joined) dropAnnounced(b *stream.Batch) {
 	f := j.fieldsOf(b.Series.Event)
 	j.order = j.order[:0]
 	for i := range b.Time {
-		if s, ok := f.spanOf(b, i); !ok || !j.lines.isAnnounced(b.Series.Event, s) {
+		if s, ok := f.At(b, i); !ok || !j.lines.isAnnounced(b.Series.Event, s) {
 			j.order = append(j.order, int32(i))
 		}
 	}

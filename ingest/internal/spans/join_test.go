@@ -21,7 +21,9 @@ func request(b *streamtest.Builder) stream.EventID {
 	}})
 }
 
-func spanOf(n int) stream.Span { return stream.Span{Trace: [2]uint64{0, uint64(n/10 + 1)}, ID: uint64(n + 1)} }
+func spanOf(n int) stream.Span {
+	return stream.Span{Trace: [2]uint64{0, uint64(n/10 + 1)}, ID: uint64(n + 1)}
+}
 
 // piece is a time of a goroutine.
 type piece struct {
