@@ -40,7 +40,13 @@ type DuringOptions struct {
 // is, and closes src if it can be closed.
 func During(src stream.Source, queries []Query, o DuringOptions) stream.Source {
 	d := &duringFilter{tables: src.Tables(), queries: queries, all: o.All,
-		lives: make(map[stream.ProcessID]*span), called: make(map[string]bool), longest: -1}
+		lives: make(map[stream.ProcessID]*span), called: make(map[string]bool), longest: -1,
+		traces: make(map[[2]uint64]bool), labelSpans: make(map[stream.LabelsID]stream.Span)}
+	for i := range queries {
+		if queries[i].isTrace() {
+			d.traces[queries[i].trace] = true
+		}
+	}
 	again := &replay{Wrapper: stream.Wrapper{Source: src}, see: o.Redact.After(d.tables, d.see), spool: stream.NewSpool(o.SpillDir)}
 	return newFilter(again, rule{name: "during", keep: d.keep, end: d.end})
 }
@@ -59,6 +65,10 @@ type duringFilter struct {
 	claim  stream.Claim               // of the times
 	ready  bool
 
+	traces     map[[2]uint64]bool // that are asked for
+	labelSpans map[stream.LabelsID]stream.Span
+	own        bool // a row says itself that it is of one of them
+
 	// For the error.
 	called  map[string]bool // names of events with rows
 	named   int64           // markers that a query names
@@ -74,7 +84,8 @@ type eventQueries struct {
 type boundQuery struct {
 	*Query
 	number  int
-	own     int   // the argument that must be the query's name; -1: the event's is
+	own     int // the argument that must be the query's name; -1: the event's is
+	ids     stream.SpanFields
 	columns []int // of each condition: the argument, or one of these
 }
 
@@ -155,6 +166,9 @@ func (d *duringFilter) event(id stream.EventID) *eventQueries {
 	d.called[e.Name] = true
 	d.events[id] = new(eventQueries)
 	for i := range d.queries {
+		if d.queries[i].isTrace() && !e.SpanFields().Any() {
+			continue
+		}
 		if e.NameArg() >= 0 || d.queries[i].Name.Match(e.Name) {
 			d.events[id].queries = append(d.events[id].queries, fit(&d.queries[i], i, &e))
 		}
@@ -162,13 +176,17 @@ func (d *duringFilter) event(id stream.EventID) *eventQueries {
 	return d.events[id]
 }
 
-// names reports whether row i of b is called as in the query.
+// names reports whether row i of b is called as in the query, or is a span of its trace.
 func (f *boundQuery) names(b *stream.Batch, i int) bool {
+	if f.isTrace() {
+		s, ok := f.ids.At(b, i)
+		return ok && s.Trace == f.trace
+	}
 	return f.own < 0 || b.Args[f.own].TypeAt(i) == stream.Text && f.Name.Match(string(b.Args[f.own].TextAt(i)))
 }
 
 func fit(q *Query, number int, e *stream.Event) boundQuery {
-	f := boundQuery{Query: q, number: number, own: -1}
+	f := boundQuery{Query: q, number: number, own: -1, ids: e.SpanFields()}
 	if !q.Name.Match(e.Name) {
 		f.own = e.NameArg()
 	}
@@ -286,7 +304,7 @@ func (d *duringFilter) keep(b *stream.Batch, rows []int32) []int32 {
 		return allRows(b, rows)
 	}
 	for i := range b.Time {
-		if d.wants(b, i) {
+		if d.wants(b, i) || d.ownTrace(b, i) {
 			rows = append(rows, int32(i))
 		}
 	}
@@ -378,7 +396,7 @@ func (d *duringFilter) last(start, end *point, from, to stream.Time) {
 func (d *duringFilter) end(*stream.Tables) error {
 	d.settle()
 	switch {
-	case len(d.spans.list) > 0:
+	case len(d.spans.list) > 0 || d.own:
 		return nil
 	case d.named > 0:
 		return fmt.Errorf("%w: none of %d markers is as in %s; their fields are %s, and the longest took %v",
@@ -387,6 +405,9 @@ func (d *duringFilter) end(*stream.Tables) error {
 	var names []string
 	for name := range d.called {
 		names = append(names, name)
+	}
+	if len(d.traces) == len(d.queries) {
+		return fmt.Errorf("%w: nothing is part of %s", ErrNoMatch, d.asked())
 	}
 	return NoMatch(fmt.Sprintf("no marker is called as in %s", d.asked()), names)
 }

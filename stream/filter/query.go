@@ -30,6 +30,7 @@ import (
 type Query struct {
 	Name       Pattern
 	conditions []condition
+	trace      [2]uint64 // if set: they are spans of that trace
 }
 
 // condition is one condition of a query.
@@ -183,6 +184,9 @@ func (c *condition) check() (err error) {
 
 // String is the query as ParseQuery reads it.
 func (q Query) String() string {
+	if q.isTrace() {
+		return "trace " + stream.Span{Trace: q.trace}.TraceText()
+	}
 	out := quoteWord(string(q.Name), "[")
 	for i, c := range q.conditions {
 		out += [2]string{"[", ", "}[min(i, 1)] + c.String()

@@ -19,7 +19,8 @@ type Filter struct {
 	Track     filter.Tracks   `sep:"none" placeholder:"NAME" help:"Only the tracks with this in their name, in any case, such as 'worker', and what belongs to no track, such as counters. * and ? stand for characters of the whole name, =NAME is exactly this one, pid:12 all tracks of a process, -NAME all others. May be repeated; the last that fits decides."`
 	Category  filter.Patterns `sep:"none" placeholder:"NAME" help:"Only samples in functions, and markers, of this category, and what has none. * and ? stand for characters. May be repeated."`
 	During    []string        `sep:"none" placeholder:"MARKER" help:"Only what the goroutine of a marker did while it lasted; if that is not known, its track; if it names none, its process: 'http.request', 'http.request[duration>100ms, status>=500]'. Operators: = != < <= > >= and ~ for a regular expression. May be repeated."`
-	DuringAll bool            `help:"With --during: all that happened in that time, on all tracks of all processes."`
+	Trace     []string        `sep:"none" placeholder:"ID" help:"Only what goroutines did in spans of the trace with this id, 32 hexadecimal digits, as --during; and what says itself that it is of that trace. May be repeated, and beside --during: what any of them wants is kept."`
+	DuringAll bool            `help:"With --during or --trace: all that happened in that time, on all tracks of all processes."`
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
 
@@ -27,7 +28,7 @@ type Filter struct {
 	spill  string           // directory for rows that wait
 }
 
-var errDuringAll = errors.New("--during-all says how much of the time of --during is kept; give --during, too")
+var errDuringAll = errors.New("--during-all says how much of the time of --during or --trace is kept; give --during, too")
 
 // groupings are the values of --tracks.
 var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": ingest.ByRoot, "thread": ingest.ByThread, "processor": ingest.ByProcessor}
@@ -35,7 +36,7 @@ var groupings = map[string]ingest.Grouping{"named": ingest.ByTrack, "root": inge
 // Check refuses flags that contradict each other, before anything is read.
 func (f *Filter) Check() error {
 	_, err := f.queries()
-	if err == nil && f.DuringAll && len(f.During) == 0 {
+	if err == nil && f.DuringAll && len(f.During)+len(f.Trace) == 0 {
 		err = errDuringAll
 	}
 	if err = errors.Join(f.Period.check(), err); err != nil {
@@ -45,6 +46,13 @@ func (f *Filter) Check() error {
 }
 
 func (f *Filter) queries() (all []filter.Query, err error) {
+	for _, id := range f.Trace {
+		q, err := filter.Trace(id)
+		if err != nil {
+			return nil, fmt.Errorf("--trace %w", err)
+		}
+		all = append(all, q)
+	}
 	for _, text := range f.During {
 		q, err := filter.ParseQuery(text)
 		if err != nil {
