@@ -88,6 +88,31 @@ type MarkerRow struct {
 	P50      int64  `json:"p50_ns"`
 	P99      int64  `json:"p99_ns"`
 	Max      int64  `json:"max_ns"`
+
+	// Slowest are the intervals that took longest of those that are part of a trace, at most three.
+	Slowest []Exemplar `json:"slowest,omitempty"`
+}
+
+// Exemplar is an interval of a trace: what to look for where traces are kept.
+type Exemplar struct {
+	Took  int64  `json:"took_ns"`
+	At    int64  `json:"at_ns"` // since the epoch
+	Trace string `json:"trace_id"`
+	Span  string `json:"span_id,omitempty"`
+}
+
+func exemplars(all durations.Slowest) (rows []Exemplar) {
+	for _, x := range all {
+		if x == (durations.Exemplar{}) {
+			break
+		}
+		row := Exemplar{Took: x.Took, At: int64(x.At), Trace: x.Of.TraceText()}
+		if x.Of.ID != 0 {
+			row.Span = x.Of.IDText()
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // Timed says that CPU time is known of all samples, and used. Otherwise their number is.
@@ -227,7 +252,7 @@ func (s *Sink) listMarkers() {
 	for key, m := range s.markers {
 		if m.Count > 0 {
 			s.Table.Markers = append(s.Table.Markers, MarkerRow{s.names.All[key], m.Count, m.Took.Count, m.Unpaired,
-				m.Took.All, m.Took.Quantile(0.5), m.Took.Quantile(0.99), m.Took.Max})
+				m.Took.All, m.Took.Quantile(0.5), m.Took.Quantile(0.99), m.Took.Max, exemplars(m.Slowest)})
 		}
 	}
 	slices.SortFunc(s.Table.Markers, func(a, b MarkerRow) int {

@@ -6,6 +6,7 @@ import (
 
 	"gprof/cmd/internal/human"
 	"gprof/convert/top"
+	"gprof/stream/wording"
 )
 
 // PrintTop prints what took most; names are cut to fit into width.
@@ -48,4 +49,23 @@ func printTopMarkers(out io.Writer, t *top.Table, width int) {
 		lines.Row(append(append([]string{fmt.Sprint(r.Count)}, took...), r.Name)...)
 	}
 	lines.Flush()
+	printExemplars(out, t.Markers)
+}
+
+// maxExemplars is of how many kinds of markers the slowest traces are printed.
+const maxExemplars = 3
+
+func printExemplars(out io.Writer, markers []top.MarkerRow) {
+	printed := 0
+	for _, r := range markers {
+		if len(r.Slowest) == 0 || printed == maxExemplars {
+			continue
+		}
+		if printed++; printed == 1 {
+			fmt.Fprintln(out, "\nslowest, each to be seen with --trace ID")
+		}
+		for _, x := range r.Slowest {
+			fmt.Fprintf(out, "  %s  %s  %s\n", x.Trace, human.Time(x.Took), wording.Printable(r.Name))
+		}
+	}
 }

@@ -110,6 +110,7 @@ type Markers struct {
 	Count    int64 // instants, intervals, and starts and ends
 	Unpaired int64 // of Count: starts without an end, ends without a start
 	Took     Sum   // of those with a duration
+	Slowest  Slowest
 }
 
 // Add adds what o counted.
@@ -117,6 +118,7 @@ func (m *Markers) Add(o Markers) {
 	m.Count += o.Count
 	m.Unpaired += o.Unpaired
 	m.Took.Add(o.Took)
+	m.Slowest.Add(&o.Slowest)
 }
 
 // maxOpen bounds the open starts: deeper than any program nests. Those beyond count as unpaired.

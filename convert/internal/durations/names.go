@@ -27,8 +27,13 @@ type named struct {
 // Add takes a segment of an event's markers.
 func (s *Names) Add(b *stream.Batch, e *stream.Event) {
 	arg := e.NameArg()
+	fields := e.SpanFields()
+	traced := fields.Any() || len(b.Span) > 0
 	if arg < 0 {
 		s.spans.Add(b)
+		for i := 0; traced && i < b.Len(); i++ {
+			s.spans.out.Slowest.look(b, i, fields)
+		}
 		return
 	}
 	for i := range b.Len() {
@@ -36,7 +41,10 @@ func (s *Names) Add(b *stream.Batch, e *stream.Event) {
 		if b.Args[arg].TypeAt(i) == stream.Text {
 			name = string(b.Args[arg].TextAt(i))
 		}
-		s.named(name, e).add(b, i)
+		n := s.named(name, e)
+		if n.add(b, i); traced {
+			n.out.Slowest.look(b, i, fields)
+		}
 	}
 }
 

@@ -191,9 +191,13 @@ func (j *joined) dropAnnounced(b *stream.Batch) {
 	}
 }
 
-// nameSpans sets the spans of samples that have none.
+// nameSpans sets the spans of samples that have none. One that stands for none repeats what a
+// thread did before it was idle, and belongs to no span of now.
 func (j *joined) nameSpans(b *stream.Batch) {
 	for i := range b.Time {
+		if b.Series.Kind == stream.Samples && b.Weight[i] == 0 {
+			continue
+		}
 		if w := b.Owner(i); w.Goroutine != 0 && w.Span == (stream.Span{}) {
 			if s := j.lines.at(w.Goroutine, b.Time[i]); s != (stream.Span{}) {
 				b.SetSpan(i, s)
