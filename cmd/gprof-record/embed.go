@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 type embedCmd struct {
 	Sources string `placeholder:"DIR" help:"Directory of gprof's sources (default: those that this command was built from)."`
+	Otel    bool   `help:"Also require gprof/recorder/otel, which records the spans of OpenTelemetry's SDK."`
 	Dir     string `arg:"" optional:"" default:"." help:"Directory of the module that is to record itself."`
 }
 
@@ -27,12 +29,16 @@ func (*embedCmd) Help() string {
 Examples:
 
   gprof-record embed
+  gprof-record embed --otel
   gprof-record embed --sources ~/src/gprof ./checkout`
 }
 
 // embedded are the modules that a program with the recorder needs besides
 // golang.org/x/sys.
 var embedded = []string{"rawformat", "chunks", "recorder"}
+
+// withOtel is the module for programs with spans.
+const withOtel = "recorder/otel"
 
 // Run edits go.mod:
 //
@@ -53,13 +59,17 @@ func (c *embedCmd) Run(s *tool) error {
 		return err
 	}
 	edit := []string{"mod", "edit"}
-	for _, m := range embedded {
+	modules, get := embedded, []string{"get", "gprof/recorder@v0.0.0"}
+	if c.Otel {
+		modules, get = append(slices.Clone(embedded), withOtel), append(get, "gprof/"+withOtel+"@v0.0.0")
+	}
+	for _, m := range modules {
 		edit = append(edit, "-replace=gprof/"+m+"="+filepath.Join(sources, m))
 	}
 	if _, err := module.run(edit...); err != nil {
 		return err
 	}
-	if _, err := module.run("get", "gprof/recorder@v0.0.0"); err != nil {
+	if _, err := module.run(get...); err != nil {
 		return fmt.Errorf("%w\nthe replace lines are in %s; with a network or a filled module cache run it again", err, module.file)
 	}
 	after, err := os.ReadFile(module.file)
@@ -73,6 +83,9 @@ func (c *embedCmd) Run(s *tool) error {
 	}
 	module.notes(s)
 	fmt.Fprintf(s.stdout, inMain, serviceOf(module.path))
+	if c.Otel {
+		fmt.Fprint(s.stdout, atProvider)
+	}
 	return nil
 }
 
@@ -88,6 +101,13 @@ const inMain = `Write in main, with the import "gprof/recorder":
 	rec, err := recorder.Start(recorder.Options{Service: %q})
 	if err != nil { log.Print(err) } // the program goes on, nothing is recorded
 	defer rec.Stop()
+`
+
+// atProvider is what to write where a program makes its provider of tracers.
+const atProvider = `
+Give the provider of tracers one option more, with the import "gprof/recorder/otel":
+
+	trace.WithSpanProcessor(otel.NewProcessor(otel.Options{}))
 `
 
 // sources returns the directory of our modules.

@@ -88,6 +88,38 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
+// With --otel, a program has the processor of spans, too, and what it writes builds.
+func TestEmbedOtel(t *testing.T) {
+	dir := newModule(t, map[string]string{"go.mod": fresh, "main.go": `package main
+
+import (
+	"go.opentelemetry.io/otel/sdk/trace"
+
+	"gprof/recorder/otel"
+)
+
+func main() {
+	trace.NewTracerProvider(
+		OPTION,
+	)
+}
+`})
+	code, stdout, stderr := runTest(t, "", "embed", "--otel", dir)
+	if code != console.OK {
+		t.Fatalf("status %d: %s", code, stderr)
+	}
+	option := stdout[strings.LastIndex(strings.TrimSpace(stdout), "\n")+1:]
+	main := filepath.Join(dir, "main.go")
+	program, err := os.ReadFile(main)
+	if err == nil {
+		err = os.WriteFile(main, bytes.Replace(program, []byte("OPTION"), []byte(strings.TrimSpace(option)), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	goCommand(t, dir, "build", "-o", os.DevNull)
+}
+
 // In a workspace, or with a vendor folder, go.mod is not enough: the output names the
 // next step.
 func TestEmbedElsewhere(t *testing.T) {
