@@ -25,6 +25,7 @@ type settings struct {
 	Track         filter.Tracks   `json:"track,omitempty"`
 	Category      filter.Patterns `json:"category,omitempty"`
 	During        []string        `json:"during,omitempty"`
+	Trace         []string        `json:"trace,omitempty"`
 	DuringAll     bool            `json:"during_all,omitempty"`
 	TagRoot       []string        `json:"tagroot,omitempty"`
 	Tracks        string          `json:"tracks,omitempty"`
@@ -44,7 +45,7 @@ func (c *Options) describe() (string, error) {
 	s := settings{
 		Program: version, KeepExpired: c.KeepExpired, ExpireCrashed: c.ExpireCrashed, ExpireAfter: c.ExpireAfter,
 		From: c.From, To: c.To, Last: time.Duration(c.Last), Process: c.Process, Track: c.Track, Category: c.Category,
-		During: c.During, DuringAll: c.DuringAll, TagRoot: c.TagRoot, Tracks: c.Tracks, Redact: c.Privacy.Settings(),
+		During: c.During, Trace: c.Trace, DuringAll: c.DuringAll, TagRoot: c.TagRoot, Tracks: c.Tracks, Redact: c.Privacy.Settings(),
 		Compression: c.Compression, Buckets: time.Duration(c.Buckets), Sum: c.Sum, Per: c.Per.String(),
 	}
 	for _, path := range c.Symbols {
