@@ -44,7 +44,7 @@ func (busyFunction) About() About {
 			}
 			return "what took CPU time: there are no CPU samples (gprof-convert info says why)"
 		},
-		EffectOf: []string{"heap growth"},
+		EffectOf: []string{"version", "heap growth", "page faults", "garbage collection"},
 	}
 }
 
@@ -54,11 +54,11 @@ func (d busyFunction) Find(p *Process) []Finding {
 	}
 	cpu := p.CPU.Sum(nil)
 	rates := p.Time.Rates(&cpu)
-	c := p.Time.ChangeOf(&rates, nil)
+	c := p.Time.RiseOf(&rates, nil, busyFactor)
 	work, known := p.work(c.At)
 	site, more := most(p.Sites(p.CPU), c.At)
 	rise := c.After - c.Before
-	if !c.Clear || max(rise, min(p.wanted(c.At), starvedRise*rise)) < busyLeast || c.After < busyFactor*c.Before || site == nil || more < mostOfIt*rise {
+	if !c.Clear || max(rise, min(p.wanted(c.At), starvedRise*rise)) < busyLeast || site == nil || more < mostOfIt*rise {
 		return d.dominates(p, &cpu)
 	}
 	f := Finding{

@@ -30,10 +30,23 @@ func Detectors() []Detector {
 	return []Detector{
 		heapGrowth{},
 		goroutineGrowth{},
+		openFiles{},
 		throttling{},
 		standstill{},
 		lockWaits{},
+		retries{},
+		logging{},
+		herd{},
+		allocations{},
+		collections{},
+		timers{},
 		busyFunction{},
+		faults{},
+		onDisk,
+		onNetwork,
+		onChannels,
+		starved{},
+		failures{},
 		slowMarker{},
 	}
 }

@@ -47,8 +47,10 @@ type Finding struct {
 	Explains float64  `json:"explains"`        // share of what it is about, 0 to 1
 	Hidden   string   `json:"hides,omitempty"` // the detector of the finding of which this is an effect
 
-	id    stream.ProcessID
-	order int // of its detector
+	id     stream.ProcessID
+	covers []stream.ProcessID // of several: all that it is about
+	order  int                // of its detector
+	about  About
 }
 
 // compareFindings orders findings: the surest first, then those that explain most.

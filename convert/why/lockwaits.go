@@ -34,7 +34,7 @@ func (lockWaits) About() About {
 			}
 			return "what goroutines waited for: there are no waits; GPROF_WAIT_HZ=10 records them"
 		},
-		EffectOf: []string{"CPU throttling", "standstill"},
+		EffectOf: []string{"herd", "CPU throttling", "standstill"},
 	}
 }
 
@@ -62,17 +62,18 @@ func (d lockWaits) Find(p *Process) []Finding {
 // time. Where goroutines wait is seen ten times a second, so the runtime's counter, which adds up all waits when
 // they are over, may tell a change that they don't.
 func (lockWaits) queue(p *Process) (c facts.Change, ok bool) {
-	var all []facts.Change
+	var all, rises []facts.Change
 	if p.waitsKnown() {
 		sites := sum(p.mutexes())
-		all = append(all, p.Time.ChangeOf(p.Waits.Rates(&sites)))
+		rates, known := p.Waits.Rates(&sites)
+		all, rises = append(all, p.Time.ChangeOf(rates, known)), append(rises, p.Time.RiseOf(rates, known, queueFactor))
 	}
 	if total := p.Counter("lock waits"); total != nil {
 		rates := total.Rates()
-		all = append(all, p.Time.ChangeOf(&rates, &total.Known))
+		all, rises = append(all, p.Time.ChangeOf(&rates, &total.Known)), append(rises, p.Time.RiseOf(&rates, &total.Known, queueFactor))
 	}
-	for _, c := range all {
-		if c.Clear && c.After >= queueLeast && c.After >= queueFactor*c.Before {
+	for _, c := range rises {
+		if c.Clear && c.After >= queueLeast {
 			return c, true
 		}
 	}

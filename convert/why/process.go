@@ -13,7 +13,7 @@ import (
 // Process is one process with what is known of it.
 type Process struct {
 	*facts.Facts
-	Alive bool // it was recording when it was read
+	Alive bool // it is not known to have ended
 
 	tables *stream.Tables
 	sites  map[*facts.Stacks][]*facts.Site
@@ -42,7 +42,7 @@ func (p *Process) Died() bool {
 // Sites are the places of stacks, those with most first.
 func (p *Process) Sites(s *facts.Stacks) []*facts.Site {
 	if p.sites[s] == nil {
-		p.sites[s] = s.Sites(p.tables)
+		p.sites[s] = s.Sites(p.tables, p.Process.Module)
 	}
 	return p.sites[s]
 }

@@ -32,7 +32,8 @@ func (slowMarker) About() About {
 			}
 			return "whether requests became slower: no marker has a duration; make each request an interval (docs/embed.md)"
 		},
-		EffectOf: []string{"heap growth", "goroutine growth", "CPU throttling", "standstill", "lock", "busy function"},
+		EffectOf: []string{"version", "heap growth", "goroutine growth", "open files", "CPU throttling", "standstill", "lock", "retries", "logging", "herd", "allocations", "garbage collection",
+			"timers", "busy function", "page faults", "slow files", "slow dependency", "slow hand-over", "starved"},
 	}
 }
 
@@ -56,8 +57,8 @@ func (p *Process) slowed() []slowed {
 				mean[step] = m.Took[step] / m.Timed[step]
 			}
 		}
-		c := p.Time.ChangeOf(&mean, &known)
-		if c.Clear && c.After >= slowFactor*c.Before && c.After >= slowLeast && m.Timed.Sum(0, c.At) >= fewMarkers {
+		c := p.Time.RiseOf(&mean, &known, slowFactor)
+		if c.Clear && c.After >= slowLeast && m.Timed.Sum(0, c.At) >= fewMarkers {
 			p.slow = append(p.slow, slowed{m, c, p.rise(&m.Within, c.At)})
 		}
 	}

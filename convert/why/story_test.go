@@ -96,6 +96,16 @@ func (s *story) waits(n, goroutines int, reason string, functions ...string) {
 	}
 }
 
+// logs says that so many records were logged within a tick.
+func (s *story) logs(n int, level, message string, number int) {
+	if s.events["log"] == 0 {
+		s.events["log"] = s.Event(stream.Event{Name: "log", Type: "log", Fields: []stream.EventField{{Name: "level", Type: stream.Text}, {Name: "message", Type: stream.Text}}})
+	}
+	for range number {
+		s.p.Main.Mark(at(n), stream.Instant, s.events["log"], level, message)
+	}
+}
+
 // runs says that processors ran a stack for a tick.
 func (s *story) runs(n int, processors float64, functions ...string) {
 	s.p.Main.Add(streamtest.Row{Time: at(n), Stack: s.Stack(functions...), Weight: 1, CPU: int64(processors * float64(tick))})

@@ -23,8 +23,9 @@ type Report struct {
 // Options say what to look at.
 type Options struct {
 	From, To stream.Time // 0: all
-	// Alive reports whether a process was recording when it was read; nil: none was.
-	Alive func(*stream.Process) bool
+	// Ended reports whether a process is known to have ended, rather than to be recording still or to be
+	// of a file that does not tell; nil: all have.
+	Ended func(*stream.Process) bool
 }
 
 // Sink makes a Report. Its memory does not grow with the number of rows.
@@ -33,6 +34,7 @@ type Sink struct {
 
 	options   Options
 	detectors []Detector
+	kept      []*Brief
 	collector *facts.Collector
 	tables    *stream.Tables
 	id        stream.ProcessID
@@ -68,7 +70,8 @@ func (s *Sink) endProcess() {
 		return
 	}
 	p := &Process{Facts: s.collector.End(), tables: s.tables, sites: map[*facts.Stacks][]*facts.Site{}}
-	p.Alive = s.options.Alive != nil && s.options.Alive(p.Process)
+	p.Alive = s.alive(p.Process)
+	s.kept = append(s.kept, p.brief())
 	if p.Time.Seconds(0, facts.Steps+1) < shortest {
 		s.lacks[tooShort]++
 	} else {
@@ -77,6 +80,11 @@ func (s *Sink) endProcess() {
 		}
 	}
 	s.id = 0
+}
+
+// alive reports whether a process may live on.
+func (s *Sink) alive(p *stream.Process) bool {
+	return !p.Exit.Known && s.options.Ended != nil && !s.options.Ended(p)
 }
 
 // shortest is how many seconds of a process there must be to compare it with itself: in a shorter one
@@ -94,7 +102,7 @@ func (s *Sink) detect(p *Process, order int, d Detector) {
 		}
 	}
 	for _, f := range d.Find(p) {
-		f.Detector, f.order, f.id = about.Name, order, s.id
+		f.Detector, f.about, f.order, f.id = about.Name, about, order, s.id
 		f.Process, f.Instance = p.Title(), p.Process.InstanceName()
 		s.Report.Findings = append(s.Report.Findings, f)
 	}
@@ -103,6 +111,13 @@ func (s *Sink) detect(p *Process, order int, d Detector) {
 // Close ranks what was found.
 func (s *Sink) Close() error {
 	s.endProcess()
+	for i, d := range SessionDetectors() {
+		for _, f := range d.FindAll(s.briefs()) {
+			f.about, f.order = d.About(), i-len(s.detectors) // before those of single processes
+			f.Detector = f.about.Name
+			s.Report.Findings = append(s.Report.Findings, f)
+		}
+	}
 	s.demote()
 	slices.SortFunc(s.Report.Findings, func(a, b Finding) int { return compareFindings(&a, &b) })
 	s.Report.Unknown = s.unknown()
@@ -114,12 +129,14 @@ func (s *Sink) demote() {
 	found := map[stream.ProcessID][]string{}
 	for i := range s.Report.Findings {
 		if f := &s.Report.Findings[i]; f.Severity == Cause {
-			found[f.id] = append(found[f.id], f.Detector)
+			for _, id := range append(f.covers, f.id) {
+				found[id] = append(found[id], f.Detector)
+			}
 		}
 	}
 	for i := range s.Report.Findings {
 		f := &s.Report.Findings[i]
-		for _, cause := range s.detectors[f.order].About().EffectOf {
+		for _, cause := range f.about.EffectOf {
 			if f.Severity > Note && slices.Contains(found[f.id], cause) {
 				f.Severity, f.Hidden = f.Severity-1, cause
 				break

@@ -5,11 +5,13 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gprof/convert/why"
 	"gprof/stream"
@@ -146,6 +148,173 @@ var stories = []told{
 		},
 	},
 	{
+		name: "files that stay open", detector: "open files", severity: why.Cause, text: []string{"from 22 to 505 of 600"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.level(n, "open files", float64(10+n*5))
+				s.level(n, "open files limit", 600)
+			}
+		},
+	},
+	{
+		name: "retries", detector: "retries", severity: why.Cause, text: []string{"backend.call", "10 times for each request, 1 before"}, exit: killed,
+		tell: func(s *story) {
+			call := s.Event(stream.Event{Name: "backend.call", Fields: []stream.EventField{{Name: "status", Type: stream.Int}}})
+			for n := range ticks {
+				s.marks(n, "request", 4, 5*time.Millisecond)
+				for k := range 4 * (1 + 9*(n/onset)) {
+					s.p.Main.Interval(at(n)+stream.Time(k), 1000, call, int64(200+303*(n/onset)))
+				}
+			}
+		},
+	},
+	{
+		name: "debug logs", detector: "logging", severity: why.Cause, text: []string{"500 records a second, 10 before", "cannot parse row #"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "request", 4, 5*time.Millisecond)
+				s.logs(n, "INFO", "all is well", 1)
+				s.logs(n, "WARN", "cannot parse row 17", 49*(n/onset))
+			}
+		},
+	},
+	{
+		name: "errors", detector: "errors", severity: why.Likely, text: []string{"disk full"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "request", 4, 5*time.Millisecond)
+				s.logs(n, "ERROR", "disk full", n/onset)
+			}
+		},
+	},
+	{
+		name: "all are woken", detector: "herd", severity: why.Cause, text: []string{"1000 goroutines that wait in main.await"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.waits(n, 1000, "channel receive", "main.await")
+				s.level(n, "goroutines runnable", float64(900*(n%20/19)))
+				s.level(n, "scheduler latency p99", float64(n%20/19)*1e9)
+			}
+		},
+	},
+	{
+		name: "a burst of requests", exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.waits(n, 10, "channel receive", "main.await")
+				s.level(n, "goroutines runnable", float64(900*(n%20/19)))
+				s.level(n, "scheduler latency p99", float64(n%20/19)*1e9)
+			}
+		},
+	},
+	{
+		name: "more garbage for the same", detector: "allocations", severity: why.Cause, text: []string{"500 MiB a second", "59 MiB before", "main.join"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "request", 4, 5*time.Millisecond)
+				s.gain(n, "allocated", float64(5+45*(n/onset))*(1<<20), stream.FormatBytes)
+				s.p.Main.Allocate(at(n), stream.Instant, s.Stack("main.main", "main.serve"), 5<<20, 10)
+				if n >= onset {
+					s.p.Main.Allocate(at(n), stream.Instant, s.Stack("main.main", "main.join"), 45<<20, 10)
+					s.p.Main.Allocate(at(n), stream.Instant, s.Stack("main.main", "main.join"), -45<<20, 10)
+				}
+				s.p.Main.Allocate(at(n), stream.Instant, s.Stack("main.main", "main.serve"), -5<<20, 10)
+			}
+		},
+	},
+	{
+		name: "heap that fills its limit", detector: "garbage collection", severity: why.Cause, text: []string{"50 % of the CPU time", "memory limit"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.gain(n, "GC cycles", float64(n/onset*5), 0)
+				s.level(n, "heap live", 50<<20)
+				s.level(n, "heap goal", float64(100-n/onset*45)*(1<<20))
+				s.runs(n, 0.1, "main.serve")
+				if n >= onset {
+					s.runs(n, 0.1, "runtime.gcBgMarkWorker", "runtime.gcDrain")
+				}
+			}
+		},
+	},
+	{
+		name: "timers", detector: "timers", severity: why.Cause, text: []string{"67 % of the CPU time", "main.arm"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.runs(n, 0.1, "main.serve")
+				s.runs(n, 0.1, "main.arm", "time.NewTimer")
+				s.runs(n, 0.1, "runtime.mcall", "runtime.schedule", "runtime.(*timers).run")
+			}
+		},
+	},
+	{
+		name: "pages from a disk", detector: "page faults", severity: why.Cause, text: []string{"300 major faults a second"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.gain(n, "major faults", float64(n/onset*30), 0)
+				s.marks(n, "request", 10-9*(n/onset), time.Duration(1+n/onset*90)*time.Millisecond)
+			}
+		},
+	},
+	{
+		name: "another program is slow", detector: "slow dependency", severity: why.Cause, text: []string{"request takes 90 ms instead of 2.0 ms", "another program in main.ask"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.waits(n, 3, "network", "main.accept", "net.(*Listener).Accept")
+				s.marks(n, "request", 10, time.Duration(2+n/onset*88)*time.Millisecond)
+				s.waits(n, n/onset*9, "select", "main.serve", "main.ask", "net/http.(*Client).Do")
+			}
+		},
+	},
+	{
+		name: "a file is slow", detector: "slow files", severity: why.Cause, text: []string{"a file or a device in main.save"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.waits(n, 3, "network", "main.accept", "net.(*Listener).Accept")
+				s.marks(n, "request", 10, time.Duration(2+n/onset*88)*time.Millisecond)
+				s.waits(n, n/onset*9, "system call", "main.serve", "main.save", "os.(*File).Sync")
+			}
+		},
+	},
+	{
+		name: "others use the machine", detector: "starved", severity: why.Cause, text: []string{"gets no processor"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.gain(n, "process CPU", 0.02, stream.FormatNanoseconds)
+				s.gain(n, "CPU wait", 0.01+0.2*float64(n/onset), stream.FormatNanoseconds)
+				s.marks(n, "request", 10, time.Duration(2+n/onset*20)*time.Millisecond)
+			}
+		},
+	},
+	{
+		name: "restart loop", detector: "restart loop", severity: why.Cause, text: []string{"5 of 5 processes", "status 2"},
+		exit: stream.Exit{Known: true, Reason: stream.Exited, Code: 2},
+		tell: func(s *story) {
+			s.Tables.Processes[0].End = begun + 5*tick
+			for i := range stream.Time(4) {
+				s.process(stream.Process{Instance: 8 + uint64(i), Pid: 8, Name: "shop", Start: begun + (i+1)*20*tick, End: begun + (i+1)*20*tick + 5*tick, Exit: s.Tables.Processes[0].Exit})
+			}
+		},
+	},
+	{
+		name: "processes that are killed together", exit: killed,
+		tell: func(s *story) {
+			for i := range uint64(4) {
+				s.process(stream.Process{Instance: 8 + i, Pid: 8, Name: "shop", Exit: killed})
+			}
+		},
+	},
+	{
+		name: "a bad version", detector: "version", severity: why.Cause, text: []string{"version 3 is to blame: request typically takes 30 ms, 2.0 ms in other versions"}, exit: killed,
+		tell: func(s *story) {
+			for i := range 3 {
+				s.process(stream.Process{Instance: 8 + uint64(i), Pid: 8 + i, Name: "shop", Version: string(rune('1' + i)), Exit: killed})
+				for n := range ticks {
+					s.marks(n, "request", 2, time.Duration(2+i/2*28)*time.Millisecond)
+				}
+			}
+		},
+	},
+	{
 		name: "more load", exit: killed,
 		tell: func(s *story) {
 			for n := range ticks {
@@ -213,7 +382,7 @@ func TestOrder(t *testing.T) {
 		if err := stream.Copy(sink, s.Shuffled(seed), stream.CopyOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, sink.Report, cmp.AllowUnexported(why.Finding{})); diff != "" {
+		if diff := cmp.Diff(want, sink.Report, cmpopts.IgnoreUnexported(why.Finding{})); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -269,8 +438,7 @@ func TestDocumented(t *testing.T) {
 	before, rest, _ := strings.Cut(string(page), begin)
 	_, after, ended := strings.Cut("\n"+rest, end)
 	want := before + begin
-	for _, d := range why.Detectors() {
-		a := d.About()
+	for _, a := range abouts() {
 		want += "| " + a.Name + " | " + a.Looks + " | " + a.Needs + " | " + a.Threshold + " |\n"
 		for _, cause := range a.EffectOf {
 			if !known(cause) {
@@ -290,10 +458,16 @@ func TestDocumented(t *testing.T) {
 }
 
 func known(name string) bool {
-	for _, d := range why.Detectors() {
-		if d.About().Name == name {
-			return true
-		}
+	return slices.ContainsFunc(abouts(), func(a why.About) bool { return a.Name == name })
+}
+
+// abouts describe all detectors.
+func abouts() (all []why.About) {
+	for _, d := range why.SessionDetectors() {
+		all = append(all, d.About())
 	}
-	return false
+	for _, d := range why.Detectors() {
+		all = append(all, d.About())
+	}
+	return all
 }

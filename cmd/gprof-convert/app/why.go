@@ -46,7 +46,7 @@ func (c *whyCmd) Run(s *input.Tool) error {
 		found.Close()
 		return console.Exit(console.Usage, err)
 	}
-	sink := why.New(why.Options{From: from, To: to, Alive: alive(found)})
+	sink := why.New(why.Options{From: from, To: to, Ended: ended(found)})
 	var survey report.Survey
 	read, err := c.Digest(s, found, stream.Tee(sink, survey.Sink()))
 	if err != nil {
@@ -65,13 +65,15 @@ func (c *whyCmd) Run(s *input.Tool) error {
 	return c.JudgeAll(read)
 }
 
-// alive reports which processes were recording when they were read.
-func alive(found *ingest.Found) func(*stream.Process) bool {
-	live := map[uint64]bool{}
+// ended reports which processes are known to have ended: not those that are being recorded, and not those of
+// files of other tools, which don't tell.
+func ended(found *ingest.Found) func(*stream.Process) bool {
+	known := map[uint64]bool{}
 	for _, p := range found.Processes {
-		live[p.Instance] = p.Exit == nil && (p.Alive || p.Snapshot())
+		format, _ := p.Foreign()
+		known[p.Instance] = format == "" && (p.Exit != nil || !p.Alive && !p.Snapshot())
 	}
-	return func(p *stream.Process) bool { return live[p.Instance] }
+	return func(p *stream.Process) bool { return known[p.Instance] }
 }
 
 // command is the line that shows more of a finding.

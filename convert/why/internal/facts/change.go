@@ -15,11 +15,22 @@ const least = 2
 
 // clear is how many standard errors a change must be. The best of twenty places to cut noise has
 // about three, and steps of a real program depend on each other.
-const clear = 5
+const clear = 4.5
 
 // ChangeOf finds the change of a series of rates or levels. Steps that are not known are passed over:
 // known may be nil. The history counts as one step, if there is one.
-func (l Timeline) ChangeOf(s *Series, known *[Steps + 1]bool) (best Change) {
+func (l Timeline) ChangeOf(s *Series, known *[Steps + 1]bool) Change {
+	return l.change(s, known, func(*Change) bool { return true })
+}
+
+// RiseOf finds the clear change by which a series became most larger, at least that many times as large. Clear is
+// false if there is none.
+func (l Timeline) RiseOf(s *Series, known *[Steps + 1]bool, factor float64) Change {
+	return l.change(s, known, func(c *Change) bool { return c.Clear && c.After > c.Before && c.After >= factor*c.Before })
+}
+
+// change finds the change, of those that will do, that explains most of how steps differ.
+func (l Timeline) change(s *Series, known *[Steps + 1]bool, will func(*Change) bool) (best Change) {
 	var steps []int
 	for step := range s {
 		if l.Length(step) > 0 && (known == nil || known[step]) {
@@ -28,21 +39,26 @@ func (l Timeline) ChangeOf(s *Series, known *[Steps + 1]bool) (best Change) {
 	}
 	most := -1.0
 	for cut := least; cut <= len(steps)-least; cut++ {
-		before, after := meanOf(s, steps[:cut]), meanOf(s, steps[cut:])
+		c := changeAt(s, steps, cut)
 		n, m := float64(cut), float64(len(steps)-cut)
-		if between := (after - before) * (after - before) * n * m / (n + m); between > most {
-			most = between
-			noise := math.Sqrt((squares(s, steps[:cut], before) + squares(s, steps[cut:], after)) / (n + m - 2) * (1/n + 1/m))
-			best = Change{At: steps[cut], Before: before, After: after,
-				Clear: math.Abs(after-before) > clear*noise || apart(s, steps[:cut], steps[cut:]) >= apartLeast}
+		if between := (c.After - c.Before) * (c.After - c.Before) * n * m / (n + m); between > most && will(&c) {
+			best, most = c, between
 		}
 	}
 	return best
 }
 
+// changeAt is the change before a step.
+func changeAt(s *Series, steps []int, cut int) Change {
+	before, after := meanOf(s, steps[:cut]), meanOf(s, steps[cut:])
+	noise := standardError(squares(s, steps[:cut], before), squares(s, steps[cut:], after), float64(cut), float64(len(steps)-cut))
+	return Change{At: steps[cut], Before: before, After: after,
+		Clear: math.Abs(after-before) > clear*noise || apart(s, steps[:cut], steps[cut:]) >= apartLeast}
+}
+
 // apartLeast is the share of pairs of a step before and one after that must differ in the same
 // direction, where single steps differ too much from each other for a mean.
-const apartLeast = 0.97
+const apartLeast = 0.95
 
 // apart is the share of pairs of steps that differ in the direction in which most do; 0 if there are too
 // few to tell.
@@ -62,6 +78,17 @@ func apart(s *Series, before, after []int) float64 {
 		}
 	}
 	return float64(max(more, less)) / float64(len(before)*len(after))
+}
+
+// standardError is that of the difference of two means, by Welch: sides may differ in noise. Of few steps,
+// which may be equal by chance, it is at least what it would be if the sides had the same noise.
+func standardError(before, after, n, m float64) float64 {
+	pooled := math.Sqrt((before + after) / (n + m - 2) * (1/n + 1/m))
+	welch := math.Sqrt(before/(n-1)/n + after/(m-1)/m)
+	if min(n, m) < 4 {
+		return max(pooled, welch)
+	}
+	return welch
 }
 
 func meanOf(s *Series, steps []int) (sum float64) {

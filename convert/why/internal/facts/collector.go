@@ -27,8 +27,10 @@ func New(t *stream.Tables, from, to stream.Time) (*Collector, error) {
 	if err := t.Reserve(stream.RowBytes{Stack: stackBytes}.In(t)); err != nil {
 		return nil, err
 	}
+	waits := newStacks(t)
+	waits.Waits = true
 	return &Collector{from: from, to: to, tables: t,
-		now: Facts{CPU: newStacks(t), Waits: newStacks(t), Grown: newStacks(t), Made: newStacks(t)}}, nil
+		now: Facts{CPU: newStacks(t), Waits: waits, Grown: newStacks(t), Made: newStacks(t)}}, nil
 }
 
 // Begin begins a process.
@@ -114,8 +116,14 @@ func (c *Collector) marked(b *stream.Batch) {
 		c.messages.add(b, level, text)
 		return
 	}
-	c.markers.add(b, e)
+	if !ownEvents[c.tables.Categories.At(e.Category).Name] {
+		c.markers.add(b, e)
+	}
 }
+
+// ownEvents are the categories of events that the recorder makes by itself: they tell nothing of the program's
+// work.
+var ownEvents = map[string]bool{"GC": true, "Profiler": true}
 
 // counts adds values of a counter.
 func (c *Collector) counts(b *stream.Batch) {

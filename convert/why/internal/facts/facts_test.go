@@ -132,15 +132,15 @@ func TestPlace(t *testing.T) {
 	b := streamtest.NewBuilder()
 	stack := b.Stack("runtime.goexit", "net/http.(*conn).serve", "example.com/shop.(*Cart).Add", "sync.(*Mutex).Lock", "sync.runtime_SemacquireMutex", "runtime.gopark")
 	label := b.Tables.Frames.Intern(stream.Frame{Function: b.Tables.Strings.Intern("waiting: lock"), Label: true})
-	got := PlaceOf(b.Tables, b.Tables.Stacks.Intern(stack, label))
+	got := PlaceOf(b.Tables, "example.com/shop", b.Tables.Stacks.Intern(stack, label))
 	want := Place{Function: "example.com/shop.(*Cart).Add", Via: "sync.(*Mutex).Lock", Leaf: "runtime.gopark", Root: "net/http.(*conn).serve", Reason: "lock"}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := PlaceOf(b.Tables, 0); got != (Place{}) || got.String() != "(no stack)" {
+	if got := PlaceOf(b.Tables, "example.com/shop", 0); got != (Place{}) || got.String() != "(no stack)" {
 		t.Errorf("of no stack: %+v", got)
 	}
-	if !PlaceOf(b.Tables, b.Stack("gprof/recorder/internal/keeper.(*Keeper).run", "time.Sleep")).OfRecorder() {
+	if !PlaceOf(b.Tables, "example.com/shop", b.Stack("gprof/recorder/internal/keeper.(*Keeper).run", "time.Sleep")).OfRecorder() {
 		t.Error("the recorder's goroutine counts as the program's")
 	}
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,6 +29,17 @@ type Marker struct {
 
 	open []stream.Time
 	took float64
+	logs float64 // sum of the logarithms of durations
+}
+
+// Typical is how long markers typically took, in seconds: the geometric mean, which a few that took very long
+// hardly change; 0 if none did.
+func (m *Marker) Typical() float64 {
+	n := m.Timed.Total()
+	if n == 0 {
+		return 0
+	}
+	return math.Exp(m.logs / n)
 }
 
 // Mean is how long markers took in some steps, in seconds; 0 if none did.
@@ -107,6 +119,7 @@ func (m *markers) took(one *Marker, from, to stream.Time) {
 	one.Took[step] += seconds
 	one.Longest[step] = max(one.Longest[step], seconds)
 	one.took += seconds
+	one.logs += math.Log(math.Max(seconds, 1e-9))
 	m.line.spread(&one.Within, from, to, seconds)
 }
 

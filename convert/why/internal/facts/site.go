@@ -37,6 +37,7 @@ type Place struct {
 	File     string // base name
 	Line     int32
 	Via      string // what it called of Go's library, "" nothing
+	Caller   string // if Function is of another module: the innermost function of the program's main module
 	Leaf     string // innermost function
 	Root     string // outermost function: where the goroutine began
 	Reason   string // of a wait: lock, network, ...; else ""
@@ -48,13 +49,24 @@ func (p Place) String() string {
 	if p.File != "" && p.Function != "" {
 		name += " (" + p.File + ":" + strconv.Itoa(int(p.Line)) + ")"
 	}
+	if p.Caller != "" {
+		name += ", called by " + p.Caller
+	}
 	return name
 }
 
-// key is what sites are told apart by: not the line, which differs within a function.
+// key is what sites of waits are told apart by: not the line, which differs within a function.
 func (p Place) key() Place {
 	p.Line, p.Leaf = 0, ""
 	return p
+}
+
+// code is what sites of work are told apart by: whatever it calls and wherever it was begun.
+func (p Place) code() Place {
+	if p.Function == "" {
+		return Place{Leaf: p.Leaf}
+	}
+	return Place{Function: p.Function, File: p.File, Caller: p.Caller}
 }
 
 // waitingPrefix begins the label that says why a goroutine waits.
@@ -63,8 +75,8 @@ const waitingPrefix = "waiting: "
 // recorderPackage is the recorder's own, whose goroutines are not the program's.
 const recorderPackage = "gprof/recorder"
 
-// Place returns the place of a stack.
-func PlaceOf(t *stream.Tables, stack stream.StackID) (p Place) {
+// PlaceOf returns the place of a stack in a program of a main module.
+func PlaceOf(t *stream.Tables, module string, stack stream.StackID) (p Place) {
 	for stack != 0 {
 		parent, id := t.Stacks.At(stack)
 		f := t.Frames.At(id)
@@ -78,9 +90,25 @@ func PlaceOf(t *stream.Tables, stack stream.StackID) (p Place) {
 			continue
 		}
 		p.see(t, f, name)
+		if p.Caller == "" && inModule(name, module) {
+			p.Caller = name
+		}
+	}
+	if p.Caller == p.Root || inModule(p.Function, module) {
+		p.Caller = ""
 	}
 	return p
 }
+
+// inModule reports whether a function is of a program's main module.
+func inModule(function, module string) bool {
+	rest, ok := strings.CutPrefix(function, module)
+	return strings.HasPrefix(function, "main.") || ok && module != "" && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/"))
+}
+
+// extended are the packages that Go's authors keep beside its library: what they do is on behalf of their
+// callers as well.
+const extended = "golang.org/x/"
 
 // see takes a frame of a stack, from the innermost one on.
 func (p *Place) see(t *stream.Tables, f stream.Frame, name string) {
@@ -88,14 +116,14 @@ func (p *Place) see(t *stream.Tables, f stream.Frame, name string) {
 		p.Leaf = name
 	}
 	category := gonames.Category(name).Name
-	own := category == "Program"
+	own := category == "Program" && !strings.HasPrefix(name, extended)
 	switch {
 	case p.Function == "" && own:
 		p.Function, p.Line = name, f.Line
 		if f.File != 0 {
 			p.File = path.Base(t.Strings.At(f.File))
 		}
-	case p.Function == "" && category == "Standard library":
+	case p.Function == "" && (category == "Standard library" || category == "Program"):
 		p.Via = name // the outermost one below the program's own
 	}
 	if !strings.HasPrefix(name, "runtime.") || p.Root == "" {
@@ -119,15 +147,17 @@ func Frames(t *stream.Tables, stack stream.StackID, each func(function string) b
 	}
 }
 
-// Sites adds up stacks by their place: those with most first. Places of the recorder are left out.
-func (s *Stacks) Sites(t *stream.Tables) []*Site { return s.SitesBy(t, Place.key) }
-
-// SitesBy is Sites by a part of their places.
-func (s *Stacks) SitesBy(t *stream.Tables, key func(Place) Place) (sites []*Site) {
+// Sites adds up stacks by their place in a program of a main module: those with most first. Places of the
+// recorder are left out. Of waits it matters what they wait for and how, of all else only which code it is.
+func (s *Stacks) Sites(t *stream.Tables, module string) (sites []*Site) {
+	key := Place.code
+	if s.Waits {
+		key = Place.key
+	}
 	known := map[Place]*Site{}
 	for i := range s.Rows {
 		row := &s.Rows[i]
-		place := PlaceOf(t, row.Stack)
+		place := PlaceOf(t, module, row.Stack)
 		if place.OfRecorder() {
 			continue
 		}
@@ -146,7 +176,7 @@ func (s *Stacks) SitesBy(t *stream.Tables, key func(Place) Place) (sites []*Site
 		site.Sum += most
 	}
 	slices.SortFunc(sites, func(a, b *Site) int {
-		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Via, b.Via), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Root, b.Root), cmp.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Via, b.Via), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Root, b.Root), cmp.Compare(a.File, b.File))
 	})
 	return sites
 }

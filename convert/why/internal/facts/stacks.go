@@ -10,6 +10,7 @@ import (
 type Stacks struct {
 	Rows    []StackRow // in the order in which stacks came first
 	Covered Series     // seconds of each step that are known
+	Waits   bool       // they are of waits
 
 	at []int32 // by StackID: 1 and where it is in Rows
 }
@@ -97,4 +98,15 @@ func ratio(a, b float64) float64 {
 		return 0
 	}
 	return a / b
+}
+
+// Part are the stacks that fit.
+func (s *Stacks) Part(fits func(stream.StackID) bool) *Stacks {
+	part := &Stacks{Covered: s.Covered, Waits: s.Waits}
+	for i := range s.Rows {
+		if fits(s.Rows[i].Stack) {
+			part.Rows = append(part.Rows, s.Rows[i])
+		}
+	}
+	return part
 }
