@@ -4,8 +4,9 @@
 //
 //   - A resource is a process. Its attributes of the semantic conventions are what is known of the
 //     process, the others are its attributes.
-//   - JSON may have a message on each line, with tables of its own: so the collector's file exporter writes
-//     them. Resources that say the same in several are one process.
+//   - A file may have many messages, with tables of their own: so the collector's file exporter writes them, JSON on a line each, and
+//     protobuf with its length before it. Resources that say the same in several are one process. One that is
+//     cut short is not read.
 //   - The profiles of a resource that follow each other, and have the same samples, are one: a writer
 //     makes a profile of each type of values. The values become events by their types, see package
 //     values.
@@ -22,8 +23,8 @@
 // A file is larger than memory, its tables mostly follow the samples, and the profiles of one run follow each
 // other. So a file is read several times: on opening, for its resources and what its samples have in
 // common (survey.go); then for its tables (dictionary.go); and then, as often as profiles belong
-// together, for their samples (source.go). Only the tables are held. JSON is made protobuf first, message by
-// message, in memory.
+// together, for their samples (source.go). Only the tables are held. JSON becomes fields of protobuf as it is
+// read (text.go).
 //
 // Input is not trusted: lengths are checked before allocating, and undefined numbers are ledger lines.
 // Fields of a later state of the specification are counted and left out. A file of a state without a table of stacks is

@@ -2,12 +2,11 @@ package otlp
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -32,8 +31,8 @@ type File struct {
 	resolve   naming.Resolve
 }
 
-// part is a message: the file itself, or a line of JSON, as the collector writes one for each request that
-// it gets. Its tables are its own.
+// part is a message: the file itself, or one of many in it, as the collector writes one for each request that
+// it gets: as a line of JSON, or with its length before it. Its tables are its own.
 type part struct {
 	span
 	damaged bool // behind that
@@ -69,11 +68,19 @@ func Open(open func() (io.ReadCloser, error)) (*File, error) {
 	defer in.Close()
 	head := bufio.NewReaderSize(in, 64)
 	o := opening{File: f, known: map[string]int{}}
-	if start, _ := head.Peek(64); isJSON(start) {
+	switch start, _ := head.Peek(64); {
+	case isJSON(start):
 		f.json = true
-		err = o.texts(head, in)
-	} else {
-		err = o.part(head, span{})
+		err = o.texts(head)
+	case isPrefixed(start):
+		err = o.prefixed(head)
+	default:
+		s, broken := scan(head)
+		var size int64
+		if s != nil {
+			size = s.size
+		}
+		err = o.add(s, broken, span{0, size})
 	}
 	o.finish()
 	if len(f.processes) == 0 {
@@ -88,36 +95,73 @@ type opening struct {
 	known map[string]int // processes, by what their resources say
 }
 
-// texts adds a file that is JSON. of is the file itself.
-func (o *opening) texts(in, of io.Reader) error {
-	text, err := readText(in, of)
-	if err != nil {
-		return &damage.Error{Off: int64(len(text)), Err: err}
-	}
-	documents, bad := split(text)
-	for _, d := range documents {
-		body, newer, err := otlpproto.Data.AppendProto(make([]byte, 0, (d.to-d.from)/shorter), text[d.from:d.to])
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrProfile, err)
+// texts adds a file that is JSON.
+func (o *opening) texts(in io.Reader) error {
+	all := newDocuments(in, 0, math.MaxInt64)
+	for {
+		m := all.next()
+		if m == nil {
+			return nil
 		}
-		o.newer += newer
-		if err := o.part(bytes.NewReader(body), d); err != nil {
+		s, err := scanText(m)
+		if err = o.whole(s, err, span{m.from, m.from + m.Offset()}); err != nil {
 			return err
 		}
 	}
-	return bad
 }
 
-// part adds a message. It is the file itself if the place is empty.
-func (o *opening) part(in io.Reader, at span) error {
-	s, err := scan(in)
+// prefixed adds a file of messages with their lengths before them.
+func (o *opening) prefixed(in io.Reader) error {
+	for at := int64(0); ; {
+		var prefix [prefixBytes]byte
+		switch _, err := io.ReadFull(in, prefix[:]); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return &damage.Error{Off: at, Err: torn(err)}
+		}
+		at += prefixBytes
+		n := int64(binary.BigEndian.Uint32(prefix[:]))
+		rest := &io.LimitedReader{R: in, N: n}
+		s, err := scan(rest)
+		if err == nil && rest.N > 0 {
+			err = &damage.Error{Off: n - rest.N, Err: damage.ErrTorn}
+		}
+		if bad, ok := errors.AsType[*damage.Error](err); ok {
+			bad.Off += at // it is the message's
+		}
+		if err = o.whole(s, err, span{at, at + n}); err != nil {
+			return err
+		}
+		at += n
+	}
+}
+
+// torn is an error of reading, of which the end of the file is damage.
+func torn(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return damage.ErrTorn
+	}
+	return err
+}
+
+// whole is add for one of many messages, if it is whole: else its tables, which come last, are not.
+func (o *opening) whole(s *survey, err error, at span) error {
+	if err != nil {
+		return err
+	}
+	return o.add(s, nil, at)
+}
+
+// add adds what was found of a message that lies at a place, and returns the error at which it ended, or one of its own.
+func (o *opening) add(s *survey, err error, at span) error {
 	if s == nil {
 		return err
 	}
 	o.newer, o.originals = o.newer+s.newer, o.originals+s.originals
 	p := part{span: at, damaged: err != nil}
-	if at == (span{}) {
-		p.to = s.size
+	if p.damaged {
+		p.to = p.from + s.size
 	}
 	times := map[string]int{} // that a resource says the same in this part
 	for i, r := range s.resources {
@@ -150,70 +194,16 @@ func (o *opening) finish() {
 	}
 }
 
-// maxJSON bounds a file as JSON, which is read into memory.
-const maxJSON = 1 << 30
-
-// shorter is how many times as long JSON is, as a rule, as the same in protobuf.
-const shorter = 3
-
-// readText reads JSON to its end; of may know the size.
-func readText(in, of io.Reader) ([]byte, error) {
-	var text bytes.Buffer
-	if f, ok := of.(fs.File); ok {
-		if info, err := f.Stat(); err == nil {
-			text.Grow(int(min(max(0, info.Size()), maxJSON)) + bytes.MinRead)
-		}
-	}
-	_, err := text.ReadFrom(io.LimitReader(in, maxJSON+1))
-	if err == nil && text.Len() > maxJSON {
-		err = fmt.Errorf("%w: JSON of more than 1 GiB, want protobuf", damage.ErrTooBig)
-	}
-	return text.Bytes(), err
-}
-
 // span is a range of the file, of what is intact.
 type span struct{ from, to int64 }
 
-// split finds the JSON values of a text: it is one, or has one on each line. The error is what is wrong
-// behind the last of them.
-func split(text []byte) (all []span, err error) {
-	for at := 0; at < len(text); {
-		end := len(text)
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			end = at + n + 1
-		}
-		switch line := text[at:end]; {
-		case len(bytes.TrimSpace(line)) == 0:
-		case json.Valid(line):
-			all = append(all, span{int64(at), int64(end)})
-		case len(all) == 0 && json.Valid(text[at:]):
-			return []span{{int64(at), int64(len(text))}}, nil
-		case len(all) == 0:
-			return nil, jsonError(text[at:], int64(at))
-		default:
-			return all, jsonError(line, int64(at))
-		}
-		at = end
-	}
-	return all, nil
-}
-
-// jsonError is what is wrong with a text that is not valid, at an offset of the file.
-func jsonError(text []byte, at int64) error {
-	var anything json.RawMessage
-	err := json.Unmarshal(text, &anything)
-	if bad, ok := err.(*json.SyntaxError); ok && bad.Offset < int64(len(text)) {
-		return &damage.Error{Off: at + bad.Offset, Err: fmt.Errorf("%w: %w", damage.ErrDamaged, err)}
-	}
-	return &damage.Error{Off: at + int64(len(text)), Err: damage.ErrTorn}
-}
-
-// maxHeld is the size in bytes up to which a file is read into memory when its samples are read.
+// maxHeld is the size in bytes up to which a file, or a message of many in it, is read into memory when its samples are read.
 const maxHeld = 8 << 20
 
-// hold returns the file if it is JSON, and its intact part if it is small; else nil.
+// hold returns the intact part of the file if it is small, else nil.
 func (f *File) hold() ([]byte, error) {
-	if !f.json && f.parts[0].to > maxHeld {
+	size := f.parts[len(f.parts)-1].to
+	if size > maxHeld {
 		return nil, nil
 	}
 	in, err := f.open()
@@ -221,10 +211,7 @@ func (f *File) hold() ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	if f.json {
-		return readText(in, in)
-	}
-	return io.ReadAll(io.LimitReader(in, f.parts[0].to))
+	return io.ReadAll(io.LimitReader(in, size))
 }
 
 // NameBy sets what names functions that the file doesn't.

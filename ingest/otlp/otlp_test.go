@@ -89,10 +89,24 @@ func opener(data []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 }
 
+// slowly opens a file of which reading gives a few bytes at once.
+func slowly(data []byte) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(few{bytes.NewReader(data)}), nil }
+}
+
+type few struct{ io.Reader }
+
+func (f few) Read(p []byte) (int, error) { return f.Reader.Read(p[:min(len(p), 7)]) }
+
 // rowsOf are the rows of a file as text, sorted, and its ledger without the process.
 func rowsOf(t testing.TB, data []byte) (rows, ledger []string, err error) {
 	t.Helper()
-	f, err := Open(opener(data))
+	return rowsFrom(t, opener(data))
+}
+
+func rowsFrom(t testing.TB, open func() (io.ReadCloser, error)) (rows, ledger []string, err error) {
+	t.Helper()
+	f, err := Open(open)
 	if f == nil {
 		return nil, nil, err
 	}
@@ -305,6 +319,52 @@ func TestLines(t *testing.T) {
 	expect(t, []byte(one), want[0])
 }
 
+// The collector's file exporter writes protobuf with the length of each message before it.
+func TestPrefixed(t *testing.T) {
+	var data []byte
+	var ends []int
+	for i := range 3 {
+		one := join(resourceWith(join(typed(1, 2), sampled(1+i%2, []int{1}, []uint64{uint64(1 + i)}))), tables())
+		data = append(binary.BigEndian.AppendUint32(data, uint32(len(one))), one...)
+		ends = append(ends, len(data))
+	}
+	if !Sniff(data) {
+		t.Error("it is not seen what that is")
+	}
+	want := []string{"1 1 shop weight 1 cpu -1 main.main", "2 1 shop weight 1 cpu -1 main.work main.main", "3 1 shop weight 1 cpu -1 main.main"}
+	expect(t, data, want...)
+	var at *damage.Error
+	for _, cut := range []int{ends[1] + 2, ends[1] + 3 + prefixBytes, ends[2] - 100} {
+		rows, _, err := rowsOf(t, data[:cut])
+		if !slices.Equal(rows, want[:2]) || !errors.Is(err, damage.ErrTorn) || errors.As(err, &at) && (at.Off < int64(ends[1]) || at.Off > int64(cut)) {
+			t.Errorf("cut at %d of %d: %q, %v", cut, ends, rows, err)
+		}
+	}
+}
+
+// Reading may give a few bytes at once, and files of many messages may be too large to be held.
+func TestWindows(t *testing.T) {
+	one := join(resourceWith(join(typed(1, 2), sampled(2, []int{1, 2}, []uint64{1, 2})), join(typed(3, 4), sampled(2, []int{1, 2}, []uint64{1, 2}))), tables())
+	text := otlpproto.Data.AppendJSON(nil, one)
+	later := bytes.Replace(text, []byte("{"), []byte(`{ "later":[{"a":"]}\\\""},1], `), 1)
+	lines := bytes.Repeat(append(later, '\n'), 3)
+	for _, data := range [][]byte{one, text, later, lines, lines[:len(lines)-20], text[:len(text)/2]} {
+		want, wantLedger, wantErr := rowsOf(t, data)
+		rows, ledger, err := rowsFrom(t, slowly(data))
+		if !slices.Equal(rows, want) || !slices.Equal(ledger, wantLedger) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%q, %q, %v, want %q, %q, %v", rows, ledger, err, want, wantLedger, wantErr)
+		}
+	}
+	padding := bytes.Repeat([]byte(" "), maxHeld)
+	if rows, _, err := rowsOf(t, slices.Concat(text, padding, []byte("\n"), text, padding, text)); err != nil || len(rows) != 6 {
+		t.Errorf("%q, %v", rows, err)
+	}
+	large := bytes.Replace(text, []byte("{"), slices.Concat([]byte(`{"later":"`), bytes.Repeat([]byte("x"), maxHeld), []byte(`",`)), 1)
+	if rows, ledger, err := rowsOf(t, slices.Concat(large, text, large)); err != nil || len(rows) != 6 || len(ledger) != 1 {
+		t.Errorf("%q, %q, %v", rows, ledger, err)
+	}
+}
+
 // Values are texts as people write them, however deep they are in each other.
 func TestValues(t *testing.T) {
 	pair := func(key string, value []byte) []byte {
@@ -338,10 +398,14 @@ func FuzzOpen(f *testing.F) {
 	f.Add(join(tables(), resourceWith(join(typed(1, 2), sampled(1, []int{1}, nil)))))
 	f.Add(otlpproto.Data.AppendJSON(nil, whole))
 	f.Add(append(append(otlpproto.Data.AppendJSON(nil, whole), '\n'), otlpproto.Data.AppendJSON(nil, whole)...))
+	f.Add(append(binary.BigEndian.AppendUint32(nil, uint32(len(whole))), whole...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, _, _ := rowsOf(t, data)
+		rows, _, err := rowsOf(t, data)
 		if len(rows) > len(data) {
 			t.Errorf("%d rows of %d bytes", len(rows), len(data))
+		}
+		if again, _, err2 := rowsFrom(t, slowly(data)); !slices.Equal(again, rows) || fmt.Sprint(err) != fmt.Sprint(err2) {
+			t.Errorf("read slowly: %q, %v, want %q, %v", again, err2, rows, err)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"unicode/utf8"
 
@@ -11,9 +12,20 @@ import (
 
 // Sniff reports whether head may begin a file as protobuf, which has no magic number: it must consist of plausible
 // fields, one of them in a message of a resource or of the dictionary.
-func Sniff(head []byte) bool {
+func Sniff(head []byte) bool { return plain(head) || isPrefixed(head) }
+
+// plain is Sniff for a file that is one message.
+func plain(head []byte) bool {
 	s := sniffer{}
 	return s.plausible(otlpproto.Data, head, false, 0) && s.evidence
+}
+
+// prefixBytes is the size of the length before each message, which the collector writes as a number whose first byte is the highest.
+const prefixBytes = 4
+
+// isPrefixed reports whether head may begin a file of messages with their lengths before them.
+func isPrefixed(head []byte) bool {
+	return len(head) > prefixBytes && !plain(head) && plain(head[prefixBytes:min(len(head), prefixBytes+int(binary.BigEndian.Uint32(head)))])
 }
 
 // begin matches the beginning of a file as JSON.

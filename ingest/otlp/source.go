@@ -3,7 +3,6 @@ package otlp
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +27,9 @@ type source struct {
 	total  int64 // bytes of all parts
 
 	ended   bool
-	held    []byte // the file, if it is JSON, or small
+	held    []byte // the file, if it is small
+	ahead   io.ReadCloser
+	aheadAt int64
 	claimed stream.Claim
 	rows    values.Rows
 	told    []bool // by process: what is known of it is in the ledger
@@ -37,7 +38,7 @@ type source struct {
 
 	part       *part
 	done       int64  // bytes of the parts before
-	message    []byte // it, if it is JSON
+	message    []byte // it, if it is small and one of many
 	dictionary dictionary
 	code       *code
 	cursors    []*cursor // by profile of the group, and more
@@ -182,13 +183,9 @@ func (s *source) beginPart(p *part) error {
 		return err
 	}
 	s.part, s.dictionary, s.message = p, dictionary{}, nil
-	if s.file.json {
-		text := s.held[min(p.from, int64(len(s.held))):min(p.to, int64(len(s.held)))]
-		if !json.Valid(text) {
-			return errChanged
-		}
+	if s.held == nil && len(s.file.parts) > 1 && p.to-p.from <= maxHeld {
 		var err error
-		if s.message, _, err = otlpproto.Data.AppendProto(make([]byte, 0, len(text)/shorter), text); err != nil {
+		if s.message, err = s.readAhead(p.span); err != nil {
 			return err
 		}
 	}
@@ -199,7 +196,34 @@ func (s *source) beginPart(p *part) error {
 	return nil
 }
 
-var errChanged = errors.New("was changed while it was read; try again")
+// readAhead reads a part into memory that is behind those that were read so before.
+func (s *source) readAhead(p span) (message []byte, err error) {
+	if s.ahead == nil {
+		if s.ahead, err = s.file.open(); err != nil {
+			return nil, err
+		}
+	}
+	if err := pass(s.ahead, s.aheadAt, p.from); err != nil {
+		return nil, err
+	}
+	message = make([]byte, p.to-p.from)
+	n, err := io.ReadFull(s.ahead, message)
+	s.aheadAt = p.from + int64(n)
+	return message, err
+}
+
+// pass goes from one offset of a stream to a later one.
+func pass(in io.Reader, from, to int64) error {
+	if from == to {
+		return nil
+	}
+	if f, ok := in.(io.Seeker); ok {
+		_, err := f.Seek(to, io.SeekStart)
+		return err
+	}
+	_, err := io.CopyN(io.Discard, in, to-from)
+	return err
+}
 
 func (s *source) readDictionary() error {
 	in, err := s.open()
@@ -207,7 +231,7 @@ func (s *source) readDictionary() error {
 		return err
 	}
 	defer in.Close()
-	w := walk(in, none)
+	w := s.walk(in, none)
 	for n := 1; ; n++ {
 		v, err := w.Read()
 		if s.atEnd(err) {
@@ -242,16 +266,31 @@ func (s *source) open() (io.ReadCloser, error) {
 	case s.message != nil:
 		return io.NopCloser(bytes.NewReader(s.message)), nil
 	case s.held != nil:
-		return io.NopCloser(bytes.NewReader(s.held)), nil
+		size := int64(len(s.held)) // less than it was, if the file was changed
+		return io.NopCloser(bytes.NewReader(s.held[min(s.part.from, size):min(s.part.to, size)])), nil
 	}
 	in, err := s.file.open()
 	if err != nil {
 		return nil, err
 	}
+	if err := pass(in, 0, s.part.from); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(in, s.part.to), in}, nil
+	}{io.LimitReader(in, s.part.to-s.part.from), in}, nil
+}
+
+// walk returns a walker of the part, which was opened.
+func (s *source) walk(in io.Reader, only int) *walker {
+	if !s.file.json {
+		return walk(in, only)
+	}
+	if m := newDocuments(in, s.part.from, s.part.to-s.part.from).next(); m != nil {
+		return walkText(m, only)
+	}
+	return walk(in, only) // it is empty now
 }
 
 // checkEach is the number of rows after which to check for room.
@@ -311,7 +350,7 @@ func (s *source) beginGroup() error {
 			if err != nil {
 				return err
 			}
-			s.cursors = append(s.cursors, &cursor{walker: walk(in, p.number), in: in})
+			s.cursors = append(s.cursors, &cursor{walker: s.walk(in, p.number), in: in})
 		}
 		s.cursors[i].only, s.cursors[i].inside = p.number, false // it is ahead
 	}
@@ -524,7 +563,12 @@ func (s *source) Close() error {
 func (s *source) release() error {
 	s.held, s.message, s.dictionary, s.code, s.whose = nil, nil, dictionary{}, nil, nil
 	s.claim(0)
-	return s.closeCursors()
+	err := s.closeCursors()
+	if s.ahead != nil {
+		err = errors.Join(err, s.ahead.Close())
+		s.ahead = nil
+	}
+	return err
 }
 
 func (s *source) closeCursors() (err error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/maphash"
 	"io"
 	"math"
@@ -26,6 +27,7 @@ type survey struct {
 	newer      int64 // fields of a later version
 	originals  int64 // profiles with the data that they were made of
 
+	digest   hash.Hash
 	seed     maphash.Seed
 	identity maphash.Hash // of the samples of the last profile
 	sample   sample
@@ -68,20 +70,39 @@ const (
 	maxTypes     = 64 // profiles that are read together
 )
 
-// scan reads a file. If it returns an error, the file is intact up to there.
+// scan reads a message. If it returns an error, the message is intact up to there.
 func scan(in io.Reader) (*survey, error) {
 	digest := sha256.New()
-	s := &survey{seed: maphash.MakeSeed()}
-	w := walk(io.TeeReader(in, digest), all)
+	s := &survey{seed: maphash.MakeSeed(), digest: digest}
+	return s.scan(walk(io.TeeReader(in, digest), all), func(*walker, *protobuf.Field) {})
+}
+
+// scanText is scan for a message that is JSON. It doesn't matter to its instance how that is laid out.
+func scanText(m *message) (*survey, error) {
+	s := &survey{seed: maphash.MakeSeed(), digest: sha256.New()}
+	var head [12]byte
+	all, err := s.scan(walkText(m, all), func(w *walker, v *protobuf.Field) {
+		binary.LittleEndian.PutUint32(head[:], uint32(w.Depth()<<8|v.Number))
+		binary.LittleEndian.PutUint64(head[4:], max(v.Value, uint64(len(v.Bytes))))
+		s.digest.Write(head[:])
+		s.digest.Write(v.Bytes)
+	})
+	s.newer += m.later
+	return all, err
+}
+
+// scan is scan for a walker, which calls seen for each field.
+func (s *survey) scan(w *walker, seen func(*walker, *protobuf.Field)) (*survey, error) {
 	var err error
 	for err == nil {
 		var v *protobuf.Field
 		if v, err = w.Read(); err == nil {
+			seen(w, v)
 			err = s.field(w, v)
 		}
 	}
 	s.size = w.Offset()
-	s.instance = max(1, binary.BigEndian.Uint64(digest.Sum(nil)))
+	s.instance = max(1, binary.BigEndian.Uint64(s.digest.Sum(nil)))
 	s.endProfile()
 	samples := s.group()
 	switch {

@@ -11,12 +11,20 @@ import (
 
 // walker reads a file message by message: those inside which the samples are, field by field.
 type walker struct {
-	*messages.Reader
+	fields
 	path     [3]int // fields of the messages that are being read
 	resource int    // number of the resource that is being read, from 0; below 0 before the first
 	profile  int    // likewise of the profile, in the file
 
 	only int // the profile whose fields are wanted, or all, or none
+}
+
+// fields gives the fields of a message one by one: of protobuf, as [messages.Reader] says, or of JSON.
+type fields interface {
+	Read() (*protobuf.Field, error)
+	Offset() int64
+	Depth() int
+	Ended(depth int) bool
 }
 
 // What a walker may read instead of one profile.
@@ -28,11 +36,18 @@ const (
 // maxField bounds a field in bytes: a sample with a million times takes a tenth of it.
 const maxField = 256 << 20
 
-// walk returns a walker of a file.
+// walk returns a walker of a message.
 func walk(in io.Reader, only int) *walker {
-	w := &walker{Reader: messages.New(in), resource: -1, profile: -1, only: only}
-	w.Max = maxField
-	w.Way = w.way
+	r := messages.New(in)
+	w := &walker{fields: r, resource: -1, profile: -1, only: only}
+	r.Max, r.Way = maxField, w.way
+	return w
+}
+
+// walkText returns a walker of a message that is JSON.
+func walkText(m *message, only int) *walker {
+	w := &walker{fields: m, resource: -1, profile: -1, only: only}
+	m.way = w.way
 	return w
 }
 

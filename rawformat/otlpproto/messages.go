@@ -78,18 +78,22 @@ func (t Type) ByNumber(number int) *Field {
 	return nil
 }
 
+// ByName returns the field of a name in JSON, nil if it is of a later version.
+func (t Type) ByName(name string) *Field {
+	for i := range types[t] {
+		if types[t][i].Name == name {
+			return &types[t][i]
+		}
+	}
+	return nil
+}
+
 // byName returns the field of a name in quotes, as it stands in JSON; nil if it is of a later version.
 func (t Type) byName(quoted []byte) *Field {
 	if len(quoted) < 2 {
 		return nil
 	}
-	name := quoted[1 : len(quoted)-1]
-	for i := range types[t] {
-		if types[t][i].Name == string(name) {
-			return &types[t][i]
-		}
-	}
-	return nil
+	return t.ByName(string(quoted[1 : len(quoted)-1]))
 }
 
 // types are the fields of messages, in the order of their numbers.

@@ -56,7 +56,7 @@ func readTarget(table convert.Table, value, format string) (t Target, err error)
 	case strings.HasPrefix(value, collector.Scheme):
 		return collectorTarget(table, value, format)
 	case download.Is(value):
-		return t, fmt.Errorf("%s: an output can't be a URL; for OpenTelemetry's collector write %s%s", value, collector.Scheme, value)
+		return t, fmt.Errorf("%s: an output can't be a URL; for OpenTelemetry's collector write %s%s", download.Shown(value), collector.Scheme, download.Shown(value))
 	}
 	if name, output, ok := strings.Cut(value, "="); ok && format == "" && output != "" {
 		t.Name = output

@@ -22,10 +22,23 @@ func Is(input string) bool {
 	return strings.HasPrefix(input, "http://") || strings.HasPrefix(input, "https://")
 }
 
+// Shown is an input as people may see it: a URL without its password. It stands for the input in [Files.Mount].
+func Shown(input string) string {
+	if !Is(input) {
+		return input
+	}
+	u, err := url.Parse(input)
+	if err != nil {
+		scheme, rest, _ := strings.Cut(input, "://")
+		return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	return u.Redacted()
+}
+
 // maxBytes bounds a file: a server may go on for ever.
 const maxBytes = 64 << 30
 
-// Files are what was downloaded, by URL.
+// Files are what was downloaded, by URL without a password.
 type Files struct {
 	mu  sync.Mutex
 	all map[string]result
@@ -49,7 +62,7 @@ func (d *Files) Get(ctx context.Context, urls []string, dir string, stall time.D
 			if d.all == nil {
 				d.all = map[string]result{}
 			}
-			d.all[u] = result{f, err}
+			d.all[Shown(u)] = result{f, err}
 		})
 	}
 	all.Wait()
@@ -63,7 +76,7 @@ func (d *Files) Mount(input string) (fsys fs.FS, name string, err error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r, ok := d.all[input]
+	r, ok := d.all[Shown(input)]
 	switch {
 	case !ok:
 		return nil, "", errors.New("a URL can't be read here; save what it gives as a file")

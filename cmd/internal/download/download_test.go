@@ -120,3 +120,24 @@ func TestSeconds(t *testing.T) {
 		}
 	}
 }
+
+// A password is used, and never shown.
+func TestPassword(t *testing.T) {
+	given := ""
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { _, given, _ = q.BasicAuth() }))
+	defer s.Close()
+	url := strings.Replace(s.URL, "://", "://user:secret@", 1) + "/heap"
+	var d Files
+	d.Get(context.Background(), []string{url}, t.TempDir(), time.Minute)
+	if _, _, err := d.Mount(Shown(url)); err != nil || given != "secret" {
+		t.Errorf("%v, password %q", err, given)
+	}
+	for _, url := range []string{url, "https://user:secret@host:port/", "http://user:secret@%", "http://a@b:secret@%/"} {
+		if got := Shown(url); strings.Contains(got, "secret") || !Is(got) {
+			t.Errorf("%s is shown as %s", url, got)
+		}
+	}
+	if got := Shown("s3://bucket/a"); got != "s3://bucket/a" {
+		t.Error(got)
+	}
+}

@@ -148,6 +148,10 @@ func (s *Tool) Open(inputs []string, o ingest.Options) (*ingest.Found, error) {
 		return nil, console.Exit(console.Usage, errors.New("- reads an archive from stdin, which is a terminal; pipe one in: tar c SESSION | gprof-convert - -o OUT"))
 	}
 	s.download(inputs, o)
+	inputs = slices.Clone(inputs) // which are told to people from here on
+	for i, in := range inputs {
+		inputs[i] = download.Shown(in)
+	}
 	found, err := ingest.Find(inputs, o)
 	if err != nil {
 		return nil, err

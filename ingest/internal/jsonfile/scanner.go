@@ -114,6 +114,15 @@ func (s *Scanner) Key() (key []byte, ok bool) {
 	return key, s.err == nil
 }
 
+// Closes reports whether the next byte ends an object or list, and takes it then.
+func (s *Scanner) Closes(end byte) bool {
+	if !s.space() || s.buf[s.pos] != end {
+		return false
+	}
+	s.pos++
+	return true
+}
+
 // separator goes to the next element, or past the closing bracket.
 func (s *Scanner) separator(end byte) bool {
 	if !s.space() {
@@ -199,6 +208,15 @@ func (s *Scanner) fail(err error, want string) {
 	s.base, s.size = s.Off(), 0
 	s.buf, s.pos, s.mark = nil, 0, -1
 }
+
+// Ahead is what of the file from the next value on is in memory, and the value's offset.
+func (s *Scanner) Ahead() (text []byte, off int64) {
+	s.space()
+	return s.buf[s.pos:], s.Off()
+}
+
+// Pass goes on behind the first n bytes of what is Ahead.
+func (s *Scanner) Pass(n int) { s.pos += n }
 
 // Raw returns the JSON of the next value.
 func (s *Scanner) Raw() []byte {
