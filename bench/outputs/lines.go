@@ -42,6 +42,7 @@ var lines = []line{
 	{name: "gecko's rows of samples", work: formatRows("gecko.json"), goals: []goal{likeMemcpy(1. / 20)}},
 	{name: "firefox", work: convertTo("firefox.json"), goals: []goal{fast(3)}},
 	{name: "perfetto", work: convertTo("perfetto.pftrace")},
+	{name: "chrometrace", work: convertTo("chrome.trace.json")},
 	{name: "gecko", work: convertTo("gecko.json"), goals: []goal{fast(1.7)}},
 	{name: "folded", work: convertTo("folded")},
 	{name: "firefox, gzip as it comes", work: convertTo("firefox.json.gz")},

@@ -21,7 +21,8 @@
 //
 //   - What is known of processes, and what is missing from the recording, is in otherData.
 //
-// Times are in microseconds, with three decimals, since the start of the run, whose real time is in otherData. Heap samples, the
+// Times are in microseconds, with three decimals, since the start of the run, whose real time is
+// baseTimeNanoseconds. Heap samples, the
 // CPU time of samples, and their goroutines and labels have no place; the ledger counts them.
 //
 // The file is written in one pass: samples, flows, and the markers of a track wait in temporary files.
@@ -80,7 +81,9 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	}
 	s.tables, s.lost, s.start = t, viewer.NewLedger(t), viewer.StartOf(t)
 	s.numbers = timeline.Number(t)
-	s.write([]byte(`{"displayTimeUnit":"ns","traceEvents":[`))
+	// PyTorch's member for the real time of the output's 0.
+	s.write(strconv.AppendInt([]byte(`{"displayTimeUnit":"ns","baseTimeNanoseconds":`), int64(s.start), 10))
+	s.write([]byte(`,"traceEvents":[`))
 	return s.err()
 }
 
@@ -133,10 +136,11 @@ func (s *Sink) reach(to stream.Series) {
 func (s *Sink) beginProcess(id stream.ProcessID) {
 	s.process, s.track, s.pid, s.below = id, 0, s.numbers.Pids[id], map[string]int64{}
 	p := s.tables.Process(id)
-	s.name("process_name", 0, p.Title())
+	s.name("process_name", "name", 0, timeline.Program(p))
+	s.name("process_labels", "labels", 0, p.Title())
 	for track := stream.TrackID(1); int(track) <= s.tables.Tracks.Len(); track++ {
 		if of := s.tables.Tracks.At(track); of.Process == id {
-			s.name("thread_name", s.numbers.Tids[track], of.Name)
+			s.name("thread_name", "name", s.numbers.Tids[track], of.Name)
 			if of.Main {
 				s.tid = s.numbers.Tids[track]
 			}
@@ -145,8 +149,8 @@ func (s *Sink) beginProcess(id stream.ProcessID) {
 }
 
 // name names a process, or a thread of it.
-func (s *Sink) name(what string, tid int64, name string) {
-	e := jsontext.AppendString(append(s.begin('M', tid), `,"name":"`+what+`","args":{"name":`...), name)
+func (s *Sink) name(what, key string, tid int64, name string) {
+	e := jsontext.AppendString(append(s.begin('M', tid), `,"name":"`+what+`","args":{"`+key+`":`...), name)
 	s.end(append(e, '}'))
 }
 

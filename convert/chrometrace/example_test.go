@@ -27,7 +27,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"displayTimeUnit":"ns","traceEvents":[{"ph":"M","pid":7,"name":"process_name","args":{"name":"shop · pid 7"}},
+	// {"displayTimeUnit":"ns","baseTimeNanoseconds":1000000,"traceEvents":[{"ph":"M","pid":7,"name":"process_name","args":{"name":"shop"}},
+	// {"ph":"M","pid":7,"name":"process_labels","args":{"labels":"shop · pid 7"}},
 	// {"ph":"M","pid":7,"tid":7,"name":"thread_name","args":{"name":"shop"}},
 	// {"ph":"M","pid":7,"tid":4194305,"name":"thread_name","args":{"name":"worker"}},
 	// {"ph":"X","pid":7,"tid":4194305,"ts":2,"dur":0.5,"name":"order","cat":"Other","args":{"items":3}}],"stackFrames":{},"samples":[],"otherData":{"exporter":"gprof","startTime":"1970-01-01T00:00:00.001Z","processes":[{"pid":7,"instance":"0000000000000001","program":"shop","true pid":"7","start":0,"end":8000000}],"ledger":{}}}

@@ -194,7 +194,7 @@ func (s *Sink) writeEvent(l *lanes, e timeline.Event) {
 	}
 	if e.Lane == len(l.tids) {
 		l.tids = append(l.tids, s.numbers.Another())
-		s.name("thread_name", l.tids[e.Lane], l.name)
+		s.name("thread_name", "name", l.tids[e.Lane], l.name)
 	}
 	tid := l.tids[e.Lane]
 	flows := 1 + flowSize*int(e.Body[0])

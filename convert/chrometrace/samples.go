@@ -134,7 +134,7 @@ func (s *Sink) tidOf(name string) int64 {
 	if !ok {
 		tid = s.numbers.Another()
 		s.below[name] = tid
-		s.name("thread_name", tid, name)
+		s.name("thread_name", "name", tid, name)
 	}
 	return tid
 }

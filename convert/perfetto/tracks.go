@@ -1,8 +1,7 @@
 package perfetto
 
 import (
-	"cmp"
-
+	"gprof/convert/internal/timeline"
 	pb "gprof/rawformat/perfettoproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
@@ -47,14 +46,12 @@ func (s *Sink) processOf(id stream.ProcessID, p *stream.Process) []byte {
 	for _, arg := range p.Args {
 		body = protobuf.AppendBytes(body, pb.ProcessCommand, clean(arg))
 	}
-	body = protobuf.AppendBytes(body, pb.ProcessName, clean(programOf(p)))
+	body = protobuf.AppendBytes(body, pb.ProcessName, clean(timeline.Program(p)))
 	if p.Start > 0 {
 		body = protobuf.AppendNumber(body, pb.ProcessStart, uint64(p.Start))
 	}
 	return protobuf.AppendBytes(body, pb.ProcessLabel, clean(p.Title()))
 }
-
-func programOf(p *stream.Process) string { return cmp.Or(p.Service, p.Name, "process") }
 
 // describeThread describes the thread of a track.
 func (s *Sink) describeThread(id stream.TrackID, of stream.Track) {

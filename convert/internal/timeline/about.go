@@ -1,11 +1,15 @@
 package timeline
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"gprof/stream"
 )
+
+// Program is what a process is called by.
+func Program(p *stream.Process) string { return cmp.Or(p.Service, p.Name, "process") }
 
 // About is what is known of a process that such formats have no place for.
 func About(p *stream.Process) (all []stream.Attr) {
