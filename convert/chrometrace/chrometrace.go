@@ -63,6 +63,8 @@ type Sink struct {
 	samples *spill.File
 	rows    *spill.Buffer
 
+	stackless bool // a sample has no stack
+
 	event, body []byte // scratch
 }
 

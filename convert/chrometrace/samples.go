@@ -27,7 +27,11 @@ func (s *Sink) addSamples(b *stream.Batch) {
 		row = le.AppendUint64(row, uint64(s.tid))
 		row = le.AppendUint64(row, uint64(at))
 		row = le.AppendUint64(row, uint64(b.Weight[i]))
-		s.body = le.AppendUint32(row, uint32(b.Stack[i]))
+		stack := uint32(b.Stack[i])
+		if stack == 0 {
+			stack, s.stackless = uint32(s.tables.Stacks.Len())+1, true
+		}
+		s.body = le.AppendUint32(row, stack)
 		s.rows.Write(s.body) // the file keeps the error
 	}
 	if timed > 0 {
@@ -55,9 +59,7 @@ func (s *Sink) writeSamples() {
 			out = strconv.AppendUint(append(out, `,"tid":`...), le.Uint64(block[8:]), 10)
 			out = s.appendTime(append(out, `,"ts":`...), stream.Time(le.Uint64(block[16:])))
 			out = strconv.AppendUint(append(out, `,"name":"samples","weight":`...), le.Uint64(block[24:]), 10)
-			if stack := le.Uint32(block[32:]); stack != 0 {
-				out = strconv.AppendUint(append(out, `,"sf":`...), uint64(stack), 10)
-			}
+			out = strconv.AppendUint(append(out, `,"sf":`...), uint64(le.Uint32(block[32:])), 10)
 			out = append(out, '}')
 			separator = ",\n"
 		}
@@ -66,7 +68,8 @@ func (s *Sink) writeSamples() {
 	s.write([]byte("]"))
 }
 
-// writeFrames writes the stacks: each is a frame and its caller's.
+// writeFrames writes the stacks: each is a frame and its caller's. Samples without one have a frame as well, as Chrome's viewer fails
+// on those that have none.
 func (s *Sink) writeFrames() {
 	out := []byte(`,"stackFrames":{`)
 	for id := stream.StackID(1); int(id) <= s.tables.Stacks.Len(); id++ {
@@ -93,6 +96,13 @@ func (s *Sink) writeFrames() {
 			s.write(out)
 			out = out[:0]
 		}
+	}
+	if s.stackless {
+		if s.tables.Stacks.Len() > 0 {
+			out = append(out, ",\n"...)
+		}
+		out = strconv.AppendUint(append(out, '"'), uint64(s.tables.Stacks.Len())+1, 10)
+		out = append(out, `":{"name":"(no stack)","category":"code"}`...)
 	}
 	s.write(append(out, '}'))
 }
