@@ -31,6 +31,8 @@ type harvestCmd struct {
 	Rate     sizeFlag      `placeholder:"SIZE" help:"How many bytes to write in a second, on average, such as 1MiB (default: any)."`
 	JSON     bool          `name:"json" help:"Print a line of JSON for each event, and one at the end, to standard output."`
 	Sessions []string      `arg:"" name:"session" help:"Directory of a session, directory in which sessions lie, or a service's name."`
+
+	denied bool // something could not be read for want of rights
 }
 
 // Help is the end of harvest --help.
@@ -48,6 +50,18 @@ Examples:
   gprof-record harvest --json --all checkout --to s3://dumps/all | jq .path
 
 Exit codes: 0 all that was found is there, 1 something could not be read, 5 the destination failed and something is left.`
+}
+
+// Validate refuses what would keep a processor busy, or take memory without limit.
+func (c *harvestCmd) Validate() error {
+	const fastest, mostJobs = 10 * time.Millisecond, 64
+	switch {
+	case c.Every < fastest:
+		return fmt.Errorf("--every %v: want %v or more", c.Every, fastest)
+	case c.Jobs < 1 || c.Jobs > mostJobs:
+		return fmt.Errorf("--jobs %d: want 1 to %d", c.Jobs, mostJobs)
+	}
+	return nil
 }
 
 // Run harvests once, or until it is told to end.
@@ -124,9 +138,11 @@ func (c *harvestCmd) watch(s *tool, o harvest.Options) error {
 func (c *harvestCmd) reporter(s *tool) func(harvest.Event) {
 	lines := json.NewEncoder(s.Stdout)
 	return func(e harvest.Event) {
+		c.denied = c.denied || e.What == harvest.Unreadable && errors.Is(e.Err, fs.ErrPermission)
 		switch {
 		case c.JSON:
 			lines.Encode(e) // standard output keeps the error
+		case e.What == harvest.Unreachable && !c.Watch: // the command ends with it
 		case e.Bad():
 			s.Warn(errors.New(e.String()))
 		case e.What != harvest.Present:
@@ -149,6 +165,8 @@ func (c *harvestCmd) end(s *tool, summary func() harvest.Summary, err error) err
 	switch {
 	case err != nil && sum.Left > 0:
 		return console.Exit(console.Again, fmt.Errorf("%s not saved: %w", human.Plural(sum.Left, "recording"), err))
+	case sum.Unreadable > 0 && c.denied:
+		return fmt.Errorf("%s could not be read: %w", human.Plural(sum.Unreadable, "session or recording"), fs.ErrPermission)
 	case sum.Unreadable > 0:
 		return fmt.Errorf("%s could not be read", human.Plural(sum.Unreadable, "session or recording"))
 	}

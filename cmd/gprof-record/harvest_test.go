@@ -68,6 +68,8 @@ func TestHarvestErrors(t *testing.T) {
 		{[]string{dir, "--to", "s3://"}, 1, "want s3://BUCKET/NAME"},
 		{[]string{dir}, 2, "--to"},
 		{[]string{dir, "--to", dir, "--rate", "0"}, 2, "more than nothing"},
+		{[]string{dir, "--to", dir, "--jobs", "0"}, 2, "want 1 to 64"},
+		{[]string{dir, "--to", dir, "--every", "0s"}, 2, "want 10ms or more"},
 	} {
 		if code, _, stderr := runTest(t, "", append([]string{"harvest"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%q: status %d, want %d and %q:\n%s", c.args, code, c.code, c.says, stderr)

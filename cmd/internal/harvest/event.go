@@ -3,6 +3,7 @@ package harvest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"gprof/chunks/folder"
@@ -77,7 +78,11 @@ func (e Event) String() string {
 	case Removed:
 		return fmt.Sprintf("removed from the session: %s", e.process())
 	case Kept:
-		return fmt.Sprintf("not removed from the session: %s: %v", e.process(), e.Err)
+		why, more, _ := strings.Cut(e.Err.Error(), "\n") // one reason is enough of a disk that can't be written
+		if more != "" {
+			why += ", and more"
+		}
+		return fmt.Sprintf("not removed from the session: %s: %s", e.process(), why)
 	case Gone:
 		return fmt.Sprintf("made way for newer recordings before it was saved: %s; a larger limit keeps more", e.process())
 	case Incomplete:
@@ -85,7 +90,7 @@ func (e Event) String() string {
 	case Unreadable:
 		return fmt.Sprintf("%s: %v", e.Path, e.Err)
 	case Unreachable:
-		return fmt.Sprintf("%v; it is tried again, and said when it works", e.Err)
+		return fmt.Sprintf("%v; what is left waits until the destination works", e.Err)
 	}
 	return "the destination works again"
 }
