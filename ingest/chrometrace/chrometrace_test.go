@@ -176,8 +176,10 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%q is taken for a trace", text)
 		}
 	}
-	if _, err := open([]byte(`{"otherData":{}}`)); !errors.Is(err, ErrForeign) {
-		t.Errorf("no events: %v", err)
+	for _, text := range []string{`{"otherData":{}}`, `[{"ts":1,"level":"info"},{"ts":2,"level":"warn"}]`} {
+		if _, err := open([]byte(text)); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

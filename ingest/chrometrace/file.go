@@ -65,9 +65,11 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	w := newWalk(first, size, f.part)
 	var e event
 	var unused odd // it is counted when events are read
-	threads := 0
+	threads, others := 0, int64(0) // elements that are no events
 	for raw := w.next(); raw != nil; raw = w.next() {
-		if e.parse(raw, &unused) && f.err == nil {
+		if !e.parse(raw, &unused) {
+			others++
+		} else if f.err == nil {
 			threads += f.meet(&e)
 			f.limit(threads, w.off)
 		}
@@ -78,6 +80,8 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, cmp.Or(err, fmt.Errorf("%w: it has no traceEvents", ErrForeign))
 	case len(f.processes) == 0 && err != nil:
 		return nil, err
+	case len(f.processes) == 0 && others > 0:
+		return nil, &damage.Error{Off: w.off, Err: fmt.Errorf("%w: none of %d elements has a phase", ErrForeign, others)}
 	case len(f.processes) == 0:
 		f.process([]byte("0"))
 		fallthrough
