@@ -12,11 +12,11 @@ const maxFlows = 1 << 20
 
 // keepFlows keeps the flows of an event until all that have the same have come. Only slices have them.
 func (s *Sink) keepFlows(tid int64, e timeline.Event, flows []byte) {
-	if len(flows) > 0 && e.Kind == timeline.Instant {
-		s.lost.Lose(s.process, "flows of instants", int64(len(flows)/flowSize))
+	if len(flows) == 0 {
 		return
 	}
-	if len(flows) == 0 || e.Kind == timeline.End {
+	if e.Kind == timeline.Instant || e.Kind == timeline.End {
+		s.lost.Lose(s.process, "flows of instants and ends", int64(len(flows)/flowSize))
 		return
 	}
 	s.flows.Begin(stream.Series{Process: s.process, Track: s.track})

@@ -35,10 +35,10 @@ func (s *Sink) addSamples(b *stream.Batch) {
 		s.rows.Write(s.body) // the file keeps the error
 	}
 	if timed > 0 {
-		s.lost.Lose(s.process, "CPU times of samples", timed)
+		s.lost.Add(s.process, stream.ReasonNoPlace, "CPU times of samples", timed)
 	}
 	if owned > 0 {
-		s.lost.Lose(s.process, "goroutines and labels of samples", owned)
+		s.lost.Add(s.process, stream.ReasonNoPlace, "goroutines and labels of samples", owned)
 	}
 }
 

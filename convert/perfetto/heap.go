@@ -20,9 +20,9 @@ func (s *Sink) addAllocations(b *stream.Batch) {
 		}
 	}
 	if addressed > 0 {
-		s.lost.Lose(s.process, "addresses of allocations", addressed)
+		s.lost.Add(s.process, stream.ReasonNoPlace, "addresses of allocations", addressed)
 	}
-	s.lost.Lose(s.process, "times of allocations", int64(b.Len()))
+	s.lost.Add(s.process, stream.ReasonNoPlace, "times of allocations", int64(b.Len()))
 	s.heap.Add(b)
 }
 

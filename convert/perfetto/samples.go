@@ -62,7 +62,7 @@ func (s *Sink) addSamples(b *stream.Batch) {
 		s.lost.Add(s.process, stream.ReasonCut, "samples", cut)
 	}
 	if owned > 0 {
-		s.lost.Lose(s.process, "goroutines and labels of samples", owned)
+		s.lost.Add(s.process, stream.ReasonNoPlace, "goroutines and labels of samples", owned)
 	}
 }
 
