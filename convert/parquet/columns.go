@@ -47,7 +47,10 @@ func values(c *tables.Column) pq.Node {
 	case tables.Word:
 		return pq.Encoded(pq.String(), &pq.RLEDictionary)
 	case tables.Hash, tables.SpanID:
-		return pq.Leaf(pq.FixedLenByteArrayType(c.Kind.Size()))
+		if isFixed(c) {
+			return pq.Leaf(pq.FixedLenByteArrayType(c.Kind.Size()))
+		}
+		return pq.Leaf(pq.ByteArrayType)
 	case tables.IDs:
 		return pq.List(pq.Leaf(pq.Int32Type))
 	case tables.Texts:
@@ -56,6 +59,11 @@ func values(c *tables.Column) pq.Node {
 		return pq.String()
 	}
 }
+
+// isFixed reports whether a column's type has the length of its values. For pages without any,
+// the library's index of such a column lacks their bounds, which strict readers refuse: columns
+// that may be unknown have another type.
+func isFixed(c *tables.Column) bool { return c.Kind.Size() > 0 && !c.Null }
 
 // schema is a group with ordered fields.
 type schema struct {
@@ -90,7 +98,7 @@ func cells(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 	first, n := len(dst), len(v.Longs)+len(v.Shorts)+len(v.Doubles)+len(v.Flags)+len(v.Ends)
 	dst = slices.Grow(dst, v.Rows)[:first+v.Rows]
 	cells := dst[first:]
-	scalars(cells[:n], v, at.Kind)
+	scalars(cells[:n], v, at.Column)
 	if at.Null {
 		levels(cells[:n], v.Known)
 	}
@@ -112,8 +120,8 @@ func levels(cells []pq.Value, known []bool) {
 }
 
 // scalars sets cells to values without levels.
-func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
-	switch kind {
+func scalars(cells []pq.Value, v *tables.Values, c *tables.Column) {
+	switch c.Kind {
 	case tables.Long:
 		for i, n := range v.Longs {
 			cells[i] = pq.Int64Value(n)
@@ -130,13 +138,13 @@ func scalars(cells []pq.Value, v *tables.Values, kind tables.Kind) {
 		for i, b := range v.Flags {
 			cells[i] = pq.BooleanValue(b)
 		}
-	case tables.Hash, tables.SpanID:
-		for i := range cells {
-			cells[i] = pq.FixedLenByteArrayValue(v.TextAt(i))
-		}
 	default:
+		value := pq.ByteArrayValue
+		if isFixed(c) {
+			value = pq.FixedLenByteArrayValue
+		}
 		for i := range cells {
-			cells[i] = pq.ByteArrayValue(v.TextAt(i))
+			cells[i] = value(v.TextAt(i))
 		}
 	}
 }
