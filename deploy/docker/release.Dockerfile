@@ -1,8 +1,9 @@
-# The image of a release, of commands that are built already: they lie in a folder for
-# each platform. They are static and need nothing else.
+# The image of a release: what Dockerfile makes, of commands that are built already. They
+# lie in a folder for each platform.
 FROM scratch
 ARG TARGETPLATFORM
-COPY --chmod=0755 $TARGETPLATFORM/gprof-convert $TARGETPLATFORM/gprof-record /usr/bin/
-ENV PATH=/usr/bin
-WORKDIR /data
-ENTRYPOINT ["/usr/bin/gprof-convert"]
+COPY --from=golang:1.26 /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --chmod=0755 $TARGETPLATFORM/gprof-convert $TARGETPLATFORM/gprof-record /usr/local/bin/
+ENV PATH=/usr/local/bin
+USER 65532:65532
+CMD ["gprof-record", "--help"]
