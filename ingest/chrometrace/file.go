@@ -64,7 +64,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size, byPid: map[string]*process{}, parts: map[string]int64{}}
 	w := newWalk(first, size, f.part)
 	var e event
-	var unused odd // it is counted when events are read
+	var unused odd                 // it is counted when events are read
 	threads, others := 0, int64(0) // elements that are no events
 	for raw := w.next(); raw != nil; raw = w.next() {
 		if !e.parse(raw, &unused) {
