@@ -331,18 +331,18 @@ func format(f uint64) (of stream.Format, shown string) {
 // sameFormats is how many formats have the same numbers in the stream.
 const sameFormats = uint64(rawformat.FormatSeconds)
 
-// moreFormats are the wire formats after those.
+// moreFormats are the wire formats after those, in the order of their numbers.
 var moreFormats = [...]struct {
 	format stream.Format
 	shown  string
 }{
-	rawformat.FormatSeconds - rawformat.FormatSeconds:      {stream.FormatNanoseconds, "seconds"},
-	rawformat.FormatMilliseconds - rawformat.FormatSeconds: {stream.FormatNanoseconds, "milliseconds"},
-	rawformat.FormatMicroseconds - rawformat.FormatSeconds: {stream.FormatNanoseconds, "microseconds"},
-	rawformat.FormatWholeNanos - rawformat.FormatSeconds:   {stream.FormatNanoseconds, "nanoseconds"},
-	rawformat.FormatMoment - rawformat.FormatSeconds:       {stream.FormatTime, ""},
-	rawformat.FormatTraceID - rawformat.FormatSeconds:      {stream.FormatTraceID, ""},
-	rawformat.FormatSpanID - rawformat.FormatSeconds:       {stream.FormatSpanID, ""},
+	{stream.FormatNanoseconds, "seconds"}, // rawformat.FormatSeconds
+	{stream.FormatNanoseconds, "milliseconds"},
+	{stream.FormatNanoseconds, "microseconds"},
+	{stream.FormatNanoseconds, "nanoseconds"}, // rawformat.FormatWholeNanos
+	{stream.FormatTime, ""},                   // rawformat.FormatMoment
+	{stream.FormatTraceID, ""},
+	{stream.FormatSpanID, ""},
 }
 
 func (d *dictionary) defTrack(c *rawformat.Cursor) {

@@ -30,7 +30,6 @@ type piece struct {
 	goroutine int64
 	from, to  stream.Time
 	of        stream.Span
-	row       streamtest.Row // of a start
 }
 
 // want is the span of a sample, by looking at all.
