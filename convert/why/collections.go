@@ -20,6 +20,11 @@ const (
 	// cyclesLeast is how many collections there must be in a second.
 	cyclesLeast = 2
 
+	// gcFactor is how many times as large the share must be as before, in which there must be so many
+	// seconds of CPU time: while it starts a program does other things.
+	gcFactor = 2
+	gcSeen   = 0.1
+
 	// tight is how many times the live heap the goal may be: by default it is twice as large; where a
 	// memory limit holds it down it is less.
 	tight = 1.3
@@ -61,13 +66,19 @@ func (d collections) Find(p *Process) []Finding {
 		f.Text += fmt.Sprintf(": the live heap, %s, fills the memory limit (GOMEMLIMIT or GOGC), which sets the goal %s", byteCount(liveNow), byteCount(goalNow))
 		d.largest(p, &f)
 	}
-	if at == 0 && f.Severity == Likely { // it always was so: a program that allocates much
+	if f.Severity == Likely && !d.rose(p, at, share) { // it always was so: a program that allocates much
 		f.Severity = Note
 	}
 	if s := p.slows(at); s != "" {
 		f.Evidence = append(f.Evidence, s)
 	}
 	return []Finding{f}
+}
+
+// rose reports whether garbage collection takes a larger share from a step on than before.
+func (collections) rose(p *Process, at int, share float64) bool {
+	gc, all := p.collected(), p.CPU.Sum(nil)
+	return all.Sum(0, at) >= gcSeen && share >= gcFactor*ratio(gc.Sum(0, at), all.Sum(0, at))
 }
 
 // largest names what most of the heap was allocated by.
@@ -80,12 +91,16 @@ func (collections) largest(p *Process, f *Finding) {
 // collecting is the share of the CPU time from a step on that garbage collection took, also when it was done
 // by goroutines that allocate; much reports whether that is a lot.
 func (p *Process) collecting(at int) (much bool, share float64) {
-	all := p.CPU.Sum(nil)
-	gc := p.CPU.Sum(func(stack stream.StackID) bool {
-		return p.contains(stack, func(f string) bool { return gonames.Category(f).Name == "Garbage collection" })
-	})
+	gc, all := p.collected(), p.CPU.Sum(nil)
 	share = ratio(gc.Sum(at, len(gc)), all.Sum(at, len(all)))
 	return share >= collectingLeast, share
+}
+
+// collected is the CPU time of garbage collection.
+func (p *Process) collected() facts.Series {
+	return p.CPU.Sum(func(stack stream.StackID) bool {
+		return p.contains(stack, func(f string) bool { return gonames.Category(f).Name == "Garbage collection" })
+	})
 }
 
 // mean is the mean of a level from a step on.

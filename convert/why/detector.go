@@ -20,6 +20,10 @@ type About struct {
 	// nil if all recordings have it.
 	Lacks func(*Process) string
 
+	// Elsewhere says that the trouble is outside of the program: its findings come behind others that are
+	// as sure, because a change of the program can only help against those.
+	Elsewhere bool
+
 	// EffectOf are detectors whose findings in the same process explain those of this one, which are
 	// one step less sure then.
 	EffectOf []string

@@ -38,14 +38,14 @@ func (s *Severity) UnmarshalText(text []byte) error {
 type Finding struct {
 	Detector string   `json:"detector"`
 	Severity Severity `json:"severity"`
-	Process  string   `json:"process"`         // its title; of several: what they have in common
-	Instance string   `json:"instance"`        // of the process, "" of several
-	Text     string   `json:"text"`            // one sentence that names it
-	Evidence []string `json:"evidence"`        // figures; never empty
-	More     []string `json:"more"`            // arguments of gprof-convert that show more, without the inputs
-	Since    int64    `json:"since_ns"`        // when it began, Unix time; 0: it was so all the time
-	Explains float64  `json:"explains"`        // share of what it is about, 0 to 1
-	Hidden   string   `json:"hides,omitempty"` // the detector of the finding of which this is an effect
+	Process  string   `json:"process"`             // its title; of several: what they have in common
+	Instance string   `json:"instance"`            // of the process, "" of several
+	Text     string   `json:"text"`                // one sentence that names it
+	Evidence []string `json:"evidence"`            // figures; never empty
+	More     []string `json:"more"`                // arguments of gprof-convert that show more, without the inputs
+	Since    int64    `json:"since_ns"`            // when it began, Unix time; 0: it was so all the time
+	Explains float64  `json:"explains"`            // share of what it is about, 0 to 1
+	EffectOf string   `json:"effect_of,omitempty"` // the detector of the finding of which this is an effect, if it is
 
 	id     stream.ProcessID
 	covers []stream.ProcessID // of several: all that it is about
@@ -53,7 +53,15 @@ type Finding struct {
 	about  About
 }
 
-// compareFindings orders findings: the surest first, then those that explain most.
+// compareFindings orders findings: the surest first, of them those about the program itself, then those that
+// explain most.
 func compareFindings(a, b *Finding) int {
-	return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Explains, a.Explains), cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id), cmp.Compare(a.Text, b.Text))
+	return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(elsewhere(a), elsewhere(b)), cmp.Compare(b.Explains, a.Explains), cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id), cmp.Compare(a.Text, b.Text))
+}
+
+func elsewhere(f *Finding) int {
+	if f.about.Elsewhere {
+		return 1
+	}
+	return 0
 }

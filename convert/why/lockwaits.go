@@ -34,7 +34,7 @@ func (lockWaits) About() About {
 			}
 			return "what goroutines waited for: there are no waits; GPROF_WAIT_HZ=10 records them"
 		},
-		EffectOf: []string{"herd", "CPU throttling", "standstill"},
+		EffectOf: []string{"herd", "garbage collection", "CPU throttling", "standstill"},
 	}
 }
 

@@ -31,7 +31,8 @@ func (starved) About() About {
 	return About{
 		Name: "starved", Looks: "threads that are ready to run and goroutines that are, and for how long they wait",
 		Needs:     "counters",
-		Threshold: "threads wait 4 s for each that they run, × 3 as long as before; or 3 goroutines wait for each processor that the program may use, × 3 as many: a machine that is merely busy has about one",
+		Threshold: "threads wait 4 s for each that they run, × 3 as long as before; or 3 goroutines wait for each processor that the program may use, × 3 as many: a machine that is merely busy has about one. Threads that wait are a note unless a marker became slow",
+		Elsewhere: true,
 		EffectOf:  []string{"version", "CPU throttling", "busy function", "allocations", "garbage collection", "logging", "retries", "herd", "timers"},
 	}
 }
@@ -63,7 +64,7 @@ func (starved) threads(p *Process) (f Finding, ok bool) {
 		return f, false
 	}
 	f = Finding{
-		Severity: Likely, Since: int64(p.when(c.At)), Explains: 1 - 1/(1+c.After),
+		Severity: Note, Since: int64(p.when(c.At)), Explains: 1 - 1/(1+c.After),
 		Text:     fmt.Sprintf("it gets no processor: its threads wait %s for each second that they run, %s before; others use the machine", took(c.After), took(c.Before)),
 		Evidence: []string{p.after(c.At), fmt.Sprintf("%s of waiting in a second", took(waited))},
 		More:     p.command(append([]string{"view"}, p.from(c.At)...)...),

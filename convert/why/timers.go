@@ -49,7 +49,7 @@ func (timers) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Likely, Explains: share, Since: int64(p.when(at)),
+		Severity: Note, Explains: share, Since: int64(p.when(at)),
 		Text:     fmt.Sprintf("timers take %s of the CPU time", percent(share)),
 		Evidence: []string{fmt.Sprintf("the process uses %s processors, %s", digits(used), p.after(at))},
 		More:     p.command(append([]string{"top"}, p.from(at)...)...),
@@ -68,6 +68,7 @@ func (timers) Find(p *Process) []Finding {
 	if best != nil {
 		f.Text += ", which " + best.Place.String() + " starts"
 		f.Evidence = append(f.Evidence, percent(most/sum)+" of what the program does with timers is there")
+		f.Severity = Likely
 		if most >= mostOfIt*sum {
 			f.Severity = Cause
 		}

@@ -138,7 +138,7 @@ func (s *Sink) demote() {
 		f := &s.Report.Findings[i]
 		for _, cause := range f.about.EffectOf {
 			if f.Severity > Note && slices.Contains(found[f.id], cause) {
-				f.Severity, f.Hidden = f.Severity-1, cause
+				f.Severity, f.EffectOf = f.Severity-1, cause
 				break
 			}
 		}

@@ -52,7 +52,7 @@ func (c *whyCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	w := report.NewWhy(&sink.Report, &survey, found)
+	w := report.NewWhy(&sink.Report, &survey, found, c.Redact.Given)
 	if c.JSON {
 		err = report.WriteJSON(s.Stdout, w)
 	} else {

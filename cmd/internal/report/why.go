@@ -12,9 +12,7 @@ import (
 	"gprof/stream/wording"
 )
 
-// Screen is how many lines the text of why has at most.
-const Screen = 25
-
+// The text of why has at most 24 lines, to fit on one screen.
 const (
 	maxFindings = 6 // of three lines
 	maxUnknown  = 4
@@ -36,13 +34,13 @@ type WhyProcess struct {
 	Ended    *ending   `json:"ended"`
 }
 
-// NewWhy adds to what was found how processes ended.
-func NewWhy(r *why.Report, s *Survey, found *ingest.Found) *Why {
+// NewWhy adds to what was found how processes ended. If values are redacted, so is what only files tell.
+func NewWhy(r *why.Report, s *Survey, found *ingest.Found, redacted bool) *Why {
 	w := &Why{Processes: []WhyProcess{}, Findings: r.Findings, Unknown: r.Unknown}
 	if w.Findings == nil {
 		w.Findings = []why.Finding{}
 	}
-	for _, p := range s.Summary(found, false).Processes {
+	for _, p := range s.Summary(found, redacted).Processes {
 		w.Processes = append(w.Processes, WhyProcess{p.Title, p.Instance, p.Start, p.End, p.Ended})
 	}
 	return w

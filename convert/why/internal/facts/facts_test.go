@@ -35,6 +35,30 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
+// Times of a damaged recording are any numbers.
+func TestExtremeTimes(t *testing.T) {
+	extremes := []stream.Time{math.MinInt64, -1, 0, 1, math.MaxInt64}
+	for _, from := range extremes {
+		for _, end := range extremes {
+			l := NewTimeline(from, end)
+			for _, at := range extremes {
+				for _, to := range extremes {
+					var s Series
+					l.spread(&s, at, to, 1)
+					if step := l.At(at); step < 0 || step > Steps || l.Length(step) < 0 {
+						t.Errorf("%v: %v is in step %d", l, at, step)
+					}
+				}
+			}
+			b := streamtest.NewBuilder()
+			p := b.Process(stream.Process{Instance: 1, Start: from, End: end})
+			p.Main.Interval(math.MaxInt64-1, math.MaxInt64, b.Event(stream.Event{Name: "call"}))
+			p.Main.Wait(math.MinInt64+1, b.Stack("main.f"), math.MaxInt64, 1)
+			collect(t, b)
+		}
+	}
+}
+
 // What is spread adds up to what of the amount is in the timeline.
 func TestSpread(t *testing.T) {
 	l := NewTimeline(0, 1000*second)

@@ -85,7 +85,7 @@ func (m *markers) add(b *stream.Batch, e *stream.Event) {
 		}
 		m.row(one, b, i)
 		if fails.failed(b, i) {
-			one.Failed[m.line.At(b.Time[i]+stream.Time(b.Duration[i]))]++
+			one.Failed[m.line.At(after(b.Time[i], b.Duration[i]))]++
 		}
 	}
 	shared.open = nil
@@ -98,7 +98,7 @@ func (m *markers) row(one *Marker, b *stream.Batch, i int) {
 	case stream.Instant:
 		one.Count[m.line.At(at)]++
 	case stream.Interval:
-		m.took(one, at, at+stream.Time(max(0, b.Duration[i])))
+		m.took(one, at, after(at, b.Duration[i]))
 	case stream.PhaseStart:
 		if len(one.open) < maxOpen {
 			one.open = append(one.open, at)
@@ -111,9 +111,17 @@ func (m *markers) row(one *Marker, b *stream.Batch, i int) {
 	}
 }
 
+// after is the end of an interval, saturated.
+func after(at stream.Time, ns int64) stream.Time {
+	if end := at + stream.Time(max(0, ns)); end >= at {
+		return end
+	}
+	return math.MaxInt64
+}
+
 // took adds an interval.
 func (m *markers) took(one *Marker, from, to stream.Time) {
-	step, seconds := m.line.At(to), float64(to-from)/1e9
+	step, seconds := m.line.At(to), (float64(to)-float64(from))/1e9
 	one.Count[step]++
 	one.Timed[step]++
 	one.Took[step] += seconds

@@ -22,8 +22,14 @@ type Timeline struct {
 	End  stream.Time
 }
 
+// longest is the longest timeline, and the farthest from 1970, in ns: times of a damaged recording may be any
+// numbers, and differences of these must not overflow.
+const longest = stream.Time(1 << 61)
+
 // NewTimeline returns the timeline from one time to another.
 func NewTimeline(from, end stream.Time) Timeline {
+	end = min(max(end, -longest), longest)
+	from = min(max(from, end-longest), longest)
 	end = max(end, from+1)
 	return Timeline{From: from, Near: max(from, end-stream.Time(Recent)), End: end}
 }
@@ -46,6 +52,9 @@ func (s *Series) Total() float64 { return s.Sum(0, len(s)) }
 func (l Timeline) At(t stream.Time) int {
 	if t < l.Near {
 		return 0
+	}
+	if t >= l.End {
+		return Steps
 	}
 	return 1 + int(min(Steps-1, float64(t-l.Near)/float64(l.End-l.Near)*Steps))
 }
@@ -87,7 +96,7 @@ func (l Timeline) Rates(s *Series) (rates Series) {
 // spread divides an amount among the steps between two times, by how much of it lies in each. What lies
 // outside of the timeline is left out.
 func (l Timeline) spread(s *Series, from, to stream.Time, amount float64) {
-	length := float64(to - from)
+	length := float64(to) - float64(from)
 	from, to = max(from, l.From), min(to, l.End)
 	if to <= from {
 		return
