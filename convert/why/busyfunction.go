@@ -86,7 +86,8 @@ func (d busyFunction) Find(p *Process) []Finding {
 func (p *Process) wanted(at int) (rise float64) {
 	for _, name := range []string{stream.CounterProcessCPU, counterCPUWait} {
 		if c := p.Counter(name); c != nil {
-			rise += p.rise(&c.Gained, at)
+			before, after := c.Around(at)
+			rise += after - before
 		}
 	}
 	return rise

@@ -50,7 +50,7 @@ func (d collections) Find(p *Process) []Finding {
 	if c.Clear && c.After > c.Before {
 		at = c.At
 	}
-	_, often := p.around(&cycles.Gained, at)
+	_, often := cycles.Around(at)
 	much, share := p.collecting(at)
 	if !much || often < cyclesLeast {
 		return nil

@@ -43,7 +43,7 @@ func (faults) Find(p *Process) []Finding {
 		More:     p.command(append([]string{"view"}, p.from(change.At)...)...),
 	}
 	if read := p.Counter("disk read"); read != nil {
-		_, after := p.around(&read.Gained, change.At)
+		_, after := read.Around(change.At)
 		f.Evidence = append(f.Evidence, byteCount(after)+" a second read from disks")
 	}
 	if site, _ := most(p.Sites(p.CPU), change.At); site != nil && site.Function != "" {

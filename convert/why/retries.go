@@ -16,6 +16,10 @@ const (
 	// retryRegular is how many there must have been for each before, to be a part of it at all.
 	retryRegular = 0.3
 
+	// retryWork is how many times as often the other may come: what one of them takes does not depend on
+	// how many there are, unless the program does something else.
+	retryWork = 3
+
 	// retryMuch is how many must come in a second: a few calls more harm nobody.
 	retryMuch = 10
 )
@@ -24,7 +28,7 @@ func (retries) About() About {
 	return About{
 		Name: "retries", Looks: "how many markers of one name there are for each of another, and how many of them fail",
 		Needs:     "markers",
-		Threshold: "× 3 as many for each of a marker that comes at most × 1.3 as often as before, 10 a second; a cause if their fields tell of errors, or more errors are logged",
+		Threshold: "× 3 as many for each of a marker that comes at most × 3 as often as before, 10 a second; a cause if their fields tell of errors, or more errors are logged",
 		EffectOf:  []string{"busy function"},
 	}
 }
@@ -62,7 +66,7 @@ func (d retries) pair(p *Process, inner, outer *facts.Marker) (f Finding, ok boo
 	c := p.Time.RiseOf(&each, &known, retryFactor)
 	_, often := p.around(&inner.Count, c.At)
 	before, after := p.around(&outer.Count, c.At)
-	if !c.Clear || c.Before < retryRegular || often < retryMuch || after > sameWork*before {
+	if !c.Clear || c.Before < retryRegular || often < retryMuch || after > retryWork*before {
 		return f, false
 	}
 	f = Finding{

@@ -23,6 +23,9 @@ const (
 	// starvedSeconds is for how many seconds they must wait in a second.
 	starvedSeconds = 0.5
 
+	// starvedWork is how few of its markers must be left for it to matter, where none takes longer.
+	starvedWork = 0.4
+
 	// runnableLeast is how many goroutines wait for each processor that the program may use.
 	runnableLeast = 3
 )
@@ -31,7 +34,7 @@ func (starved) About() About {
 	return About{
 		Name: "starved", Looks: "threads that are ready to run and goroutines that are, and for how long they wait",
 		Needs:     "counters",
-		Threshold: "threads wait 4 s for each that they run, × 3 as long as before; or 3 goroutines wait for each processor that the program may use, × 3 as many: a machine that is merely busy has about one. Threads that wait are a note unless a marker became slow",
+		Threshold: "threads wait 4 s for each that they run, × 3 as long as before; or 3 goroutines wait for each processor that the program may use, × 3 as many: a machine that is merely busy has about one. Threads that wait are a note unless a marker became slow, or comes × 0.4 as often",
 		Elsewhere: true,
 		EffectOf:  []string{"version", "CPU throttling", "busy function", "allocations", "garbage collection", "logging", "retries", "herd", "timers"},
 	}
@@ -59,7 +62,7 @@ func (starved) threads(p *Process) (f Finding, ok bool) {
 		each[step] = waits[step] / math.Max(runs[step], 0.01)
 	}
 	c := p.Time.RiseOf(&each, &wait.Known, starvedFactor)
-	_, waited := p.around(&wait.Gained, c.At)
+	_, waited := wait.Around(c.At)
 	if !c.Clear || c.After < starvedLeast || waited < starvedSeconds {
 		return f, false
 	}
@@ -70,12 +73,15 @@ func (starved) threads(p *Process) (f Finding, ok bool) {
 		More:     p.command(append([]string{"view"}, p.from(c.At)...)...),
 	}
 	if pressure := p.Counter("CPU pressure"); pressure != nil {
-		_, after := p.around(&pressure.Gained, c.At)
+		_, after := pressure.Around(c.At)
 		f.Evidence = append(f.Evidence, fmt.Sprintf("CPU pressure of the machine %s", percent(after)))
 	}
 	if s := p.slows(c.At); s != "" {
 		f.Severity = Cause
 		f.Evidence = append(f.Evidence, s)
+	} else if work, known := p.work(c.At); known && work <= starvedWork {
+		f.Severity = Cause
+		f.Evidence = append(f.Evidence, fmt.Sprintf("markers come %s as often as before", times(1, work)))
 	}
 	return f, true
 }

@@ -13,6 +13,9 @@ const (
 	// throttledCause is the share of the time from which on throttling is felt by most requests.
 	throttledCause = 0.2
 
+	// throttledFactor is how many times as long it must be to have begun at some moment.
+	throttledFactor = 2
+
 	// throttledNote is worth knowing: bursts are cut.
 	throttledNote = 0.02
 )
@@ -38,10 +41,10 @@ func (throttling) Find(p *Process) []Finding {
 	}
 	rates := c.Rates()
 	at := 0
-	if change := p.Time.ChangeOf(&rates, nil); change.Clear && change.After > 2*change.Before {
+	if change := p.Time.RiseOf(&rates, &c.Known, throttledFactor); change.Clear {
 		at = change.At
 	}
-	_, rate := p.around(&c.Gained, at)
+	_, rate := c.Around(at)
 	if rate < throttledNote {
 		return nil
 	}
@@ -52,7 +55,7 @@ func (throttling) Find(p *Process) []Finding {
 		More:     p.command(append([]string{"top"}, p.from(at)...)...),
 	}
 	if cpu != nil {
-		_, used := p.around(&cpu.Gained, at)
+		_, used := cpu.Around(at)
 		f.Evidence = append(f.Evidence, fmt.Sprintf("it used %s processors", digits(used)))
 	}
 	if s := p.slows(at); s != "" {

@@ -102,7 +102,7 @@ var stories = []told{
 		},
 	},
 	{
-		name: "throttled", detector: "CPU throttling", severity: why.Cause, text: []string{"490 ms of each second"}, exit: killed,
+		name: "throttled", detector: "CPU throttling", severity: why.Cause, text: []string{"500 ms of each second"}, exit: killed,
 		tell: func(s *story) {
 			for n := range ticks {
 				s.gain(n, "CPU throttled", 0.05*float64(n/onset), stream.FormatNanoseconds)

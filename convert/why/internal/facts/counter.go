@@ -89,6 +89,12 @@ func (c *Counter) finish() {
 	}
 }
 
+// Around is what a total gained in a second before and from a step on, of the time that is known: some counters are
+// read once a second, and a killed process has not told of its last one.
+func (c *Counter) Around(at int) (before, after float64) {
+	return ratio(c.Gained.Sum(0, at), c.covered.Sum(0, at)), ratio(c.Gained.Sum(at, len(c.Gained)), c.covered.Sum(at, len(c.covered)))
+}
+
 // Rates is what a total gained in a second of each step.
 func (c *Counter) Rates() (rates Series) {
 	for step := range c.Gained {
