@@ -54,16 +54,16 @@ func (d blocked) About() About {
 func (d blocked) Find(p *Process) []Finding {
 	for _, m := range p.slowed() {
 		site, more := d.most(p, m.At)
-		if site == nil {
+		if site == nil || m.extra < blockedLeast {
 			continue
 		}
 		before, after := site.Around(m.At)
-		share := min(1, more/m.extra)
+		share := min(more, m.extra) / max(more, m.extra) // far more that wait there are others
 		f := Finding{
 			Severity: Likely, Since: int64(p.when(m.At)), Explains: share,
 			Text: fmt.Sprintf("%s takes %s instead of %s: it waits for %s in %s", m.Name, took(m.After), took(m.Before), d.what, site.Place),
 			Evidence: []string{fmt.Sprintf("%s goroutines at a time wait there for %s, %s before, %s", digits(after), reasonOf(site), digits(before), p.after(m.At)),
-				fmt.Sprintf("that is %s of the %s that are in progress in addition", percent(share), digits(m.extra))},
+				fmt.Sprintf("%s more of them, and %s more are in progress", digits(more), digits(m.extra))},
 			More: p.command(append([]string{"view"}, p.from(m.At)...)...),
 		}
 		if share >= mostOfIt {
