@@ -39,7 +39,7 @@ func (d allocations) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Likely, Since: int64(p.when(c.At)), Explains: 1 - c.Before/c.After,
+		Severity: Likely, Since: p.since(c.At), Explains: 1 - c.Before/c.After,
 		Text:     fmt.Sprintf("%s a second are allocated, %s before", byteCount(c.After), byteCount(c.Before)),
 		Evidence: []string{p.after(c.At)},
 		More:     p.command(append([]string{"top"}, p.from(c.At)...)...),

@@ -60,7 +60,7 @@ func (d blocked) Find(p *Process) []Finding {
 		before, after := site.Around(m.At)
 		share := min(more, m.extra) / max(more, m.extra) // far more that wait there are others
 		f := Finding{
-			Severity: Likely, Since: int64(p.when(m.At)), Explains: share,
+			Severity: Likely, Since: p.since(m.At), Explains: share,
 			Text: fmt.Sprintf("%s takes %s instead of %s: it waits for %s in %s", m.Name, took(m.After), took(m.Before), d.what, site.Place),
 			Evidence: []string{fmt.Sprintf("%s goroutines at a time wait there for %s, %s before, %s", digits(after), reasonOf(site), digits(before), p.after(m.At)),
 				fmt.Sprintf("%s more of them, and %s more are in progress", digits(more), digits(m.extra))},

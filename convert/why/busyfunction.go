@@ -62,7 +62,7 @@ func (d busyFunction) Find(p *Process) []Finding {
 		return d.dominates(p, &cpu)
 	}
 	f := Finding{
-		Severity: Note, Since: int64(p.when(c.At)), Explains: min(1, more/c.After),
+		Severity: Note, Since: p.since(c.At), Explains: min(1, more/c.After),
 		Text:     fmt.Sprintf("%s takes %s processors, %s before", site.Place, digits(more), digits(c.Before)),
 		Evidence: []string{fmt.Sprintf("%s of the process' CPU time, %s", percent(min(1, more/c.After)), p.after(c.At))},
 		More:     p.command(append([]string{"top"}, p.from(c.At)...)...),

@@ -56,7 +56,7 @@ func (d collections) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Likely, Explains: share, Since: int64(p.when(at)),
+		Severity: Likely, Explains: share, Since: p.since(at),
 		Text:     fmt.Sprintf("garbage collection takes %s of the CPU time, %s times a second", percent(share), digits(often)),
 		Evidence: []string{p.after(at)},
 		More:     p.command(append([]string{"top", "--by", "category"}, p.from(at)...)...),

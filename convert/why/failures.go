@@ -23,7 +23,7 @@ func (failures) Find(p *Process) []Finding {
 		c := p.Time.RiseOf(&rates, nil, retryFactor)
 		if m.IsError() && c.Clear && c.After >= errorsLeast {
 			return []Finding{{
-				Severity: Likely, Since: int64(p.when(c.At)), Explains: 1 - c.Before/c.After,
+				Severity: Likely, Since: p.since(c.At), Explains: 1 - c.Before/c.After,
 				Text:     fmt.Sprintf("it logs the error %q %s times a second, %s before", m.Text, digits(c.After), digits(c.Before)),
 				Evidence: []string{p.after(c.At), fmt.Sprintf("%s times in all", digits(m.Count.Total()))},
 				More:     p.command(append([]string{"view"}, p.from(c.At)...)...),
@@ -36,7 +36,7 @@ func (failures) Find(p *Process) []Finding {
 		was, is := ratio(m.Failed.Sum(0, c.At), m.Count.Sum(0, c.At)), ratio(m.Failed.Sum(c.At, len(m.Failed)), m.Count.Sum(c.At, len(m.Count)))
 		if c.Clear && is >= failedLeast && is >= retryFactor*was {
 			return []Finding{{
-				Severity: Likely, Since: int64(p.when(c.At)), Explains: is,
+				Severity: Likely, Since: p.since(c.At), Explains: is,
 				Text:     fmt.Sprintf("%s of %s fail, %s before", percent(is), m.Name, percent(was)),
 				Evidence: []string{p.after(c.At), fmt.Sprintf("%s failed in all", digits(m.Failed.Total()))},
 				More:     p.command(append([]string{"top", "--by", "marker"}, p.from(c.At)...)...),

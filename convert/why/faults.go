@@ -37,7 +37,7 @@ func (faults) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Likely, Since: int64(p.when(change.At)), Explains: 1 - change.Before/change.After,
+		Severity: Likely, Since: p.since(change.At), Explains: 1 - change.Before/change.After,
 		Text:     fmt.Sprintf("threads wait for pages of memory that are read from a disk: %s major faults a second, %s before", digits(change.After), digits(change.Before)),
 		Evidence: []string{p.after(change.At)},
 		More:     p.command(append([]string{"view"}, p.from(change.At)...)...),

@@ -49,7 +49,7 @@ func (d lockWaits) Find(p *Process) []Finding {
 	if c.At == 0 {
 		f.Severity, f.Explains, f.Evidence = Likely, mostOfIt, []string{"all the time"}
 	} else {
-		f.Since = int64(p.when(c.At))
+		f.Since = p.since(c.At)
 	}
 	d.blame(p, &f, c)
 	if s := p.slows(c.At); s != "" {

@@ -57,7 +57,7 @@ func (d logging) Find(p *Process) []Finding {
 	}
 	share := min(1, p.rise(&most.Count, c.At)/(c.After-c.Before))
 	f := Finding{
-		Severity: Likely, Since: int64(p.when(c.At)), Explains: share,
+		Severity: Likely, Since: p.since(c.At), Explains: share,
 		Text:     fmt.Sprintf("it logs %s records a second, %s before; %s of them %q", digits(c.After), digits(c.Before), percent(share), most.Text),
 		Evidence: []string{p.after(c.At), "level " + most.Level},
 		More:     p.command(append([]string{"top", "--by", "marker"}, p.from(c.At)...)...),
@@ -94,7 +94,7 @@ func (logging) writes(p *Process) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Severity: Cause, Since: int64(p.when(c.At)), Explains: share,
+		Severity: Cause, Since: p.since(c.At), Explains: share,
 		Text:     fmt.Sprintf("it logs all the time in %s: %s writes a second, %s before", site.Place, digits(c.After), digits(c.Before)),
 		Evidence: []string{p.after(c.At), fmt.Sprintf("logging takes %s of the CPU time", percent(share))},
 		More:     p.command(append([]string{"top"}, p.from(c.At)...)...),

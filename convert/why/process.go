@@ -126,8 +126,19 @@ func moment(t stream.Time) string {
 // from are the arguments that show what happened from a step on.
 func (p *Process) from(step int) []string { return []string{"--from", moment(p.when(step))} }
 
+// since is when a step begins, for a finding: 0 if it was so from the beginning.
+func (p *Process) since(step int) int64 {
+	if step <= 1 && p.Time.Begin(step) <= p.Time.From {
+		return 0
+	}
+	return int64(p.when(step))
+}
+
 // after says how long after the beginning a step is.
 func (p *Process) after(step int) string {
+	if p.since(step) == 0 {
+		return "from the beginning"
+	}
 	return "since +" + took(time.Duration(p.when(step)-p.Time.From).Seconds())
 }
 

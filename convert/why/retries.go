@@ -70,7 +70,7 @@ func (d retries) pair(p *Process, inner, outer *facts.Marker) (f Finding, ok boo
 		return f, false
 	}
 	f = Finding{
-		Severity: Likely, Since: int64(p.when(c.At)), Explains: 1 - c.Before/c.After,
+		Severity: Likely, Since: p.since(c.At), Explains: 1 - c.Before/c.After,
 		Text:     fmt.Sprintf("%s is done %s times for each %s, %s before: it is tried again and again", inner.Name, digits(c.After), outer.Name, digits(c.Before)),
 		Evidence: []string{p.after(c.At)},
 		More:     p.command(append([]string{"top", "--by", "marker"}, p.from(c.At)...)...),

@@ -69,7 +69,7 @@ func (p *Process) slowed() []slowed {
 func (slowMarker) Find(p *Process) (found []Finding) {
 	for _, m := range p.slowed()[:min(1, len(p.slowed()))] {
 		f := Finding{
-			Severity: Likely, Since: int64(p.when(m.At)), Explains: min(1, max(0, m.extra)),
+			Severity: Likely, Since: p.since(m.At), Explains: min(1, max(0, m.extra)),
 			Text:     fmt.Sprintf("%s takes %s, %s before (%s)", m.Name, took(m.After), took(m.Before), times(m.Before, m.After)),
 			Evidence: []string{p.after(m.At), fmt.Sprintf("longest %s", took(largest(m.Longest[m.At:])))},
 			More:     p.command(append([]string{"top", "--by", "marker"}, p.from(m.At)...)...),

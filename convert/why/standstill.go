@@ -37,7 +37,7 @@ func (d standstill) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Likely, Explains: 1, Since: int64(p.when(at)),
+		Severity: Likely, Explains: 1, Since: p.since(at),
 		Text:     fmt.Sprintf("standstill: nothing has happened for the last %s", took(p.Time.Seconds(at, facts.Steps+1))),
 		Evidence: []string{"no marker " + name + " any more, " + p.after(at)},
 		More:     p.command(append([]string{"view"}, p.from(at)...)...),

@@ -67,7 +67,7 @@ func (starved) threads(p *Process) (f Finding, ok bool) {
 		return f, false
 	}
 	f = Finding{
-		Severity: Note, Since: int64(p.when(c.At)), Explains: 1 - 1/(1+c.After),
+		Severity: Note, Since: p.since(c.At), Explains: 1 - 1/(1+c.After),
 		Text:     fmt.Sprintf("it gets no processor: its threads wait %s for each second that they run, %s before; others use the machine", took(c.After), took(c.Before)),
 		Evidence: []string{p.after(c.At), fmt.Sprintf("%s of waiting in a second", took(waited))},
 		More:     p.command(append([]string{"view"}, p.from(c.At)...)...),
@@ -98,7 +98,7 @@ func (starved) goroutines(p *Process) (f Finding, ok bool) {
 		return f, false
 	}
 	f = Finding{
-		Severity: Likely, Since: int64(p.when(c.At)), Explains: 1 - c.Before/c.After,
+		Severity: Likely, Since: p.since(c.At), Explains: 1 - c.Before/c.After,
 		Text:     fmt.Sprintf("too few processors: %s goroutines at a time are ready and wait for one of %s, %s before", digits(c.After), digits(cpus), digits(c.Before)),
 		Evidence: []string{p.after(c.At)},
 		More:     p.command(append([]string{"top"}, p.from(c.At)...)...),

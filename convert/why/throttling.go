@@ -49,7 +49,7 @@ func (throttling) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Note, Explains: min(1, rate), Since: int64(p.when(at)),
+		Severity: Note, Explains: min(1, rate), Since: p.since(at),
 		Text:     fmt.Sprintf("the CPU limit of the cgroup throttled it: threads were kept from running for %s of each second", took(rate)),
 		Evidence: []string{p.after(at), fmt.Sprintf("throttled %s times", digits(c.Number.Total()))},
 		More:     p.command(append([]string{"top"}, p.from(at)...)...),

@@ -49,7 +49,7 @@ func (timers) Find(p *Process) []Finding {
 		return nil
 	}
 	f := Finding{
-		Severity: Note, Explains: share, Since: int64(p.when(at)),
+		Severity: Note, Explains: share, Since: p.since(at),
 		Text:     fmt.Sprintf("timers take %s of the CPU time", percent(share)),
 		Evidence: []string{fmt.Sprintf("the process uses %s processors, %s", digits(used), p.after(at))},
 		More:     p.command(append([]string{"top"}, p.from(at)...)...),
