@@ -44,7 +44,7 @@ func (busyFunction) About() About {
 			}
 			return "what took CPU time: there are no CPU samples (gprof-convert info says why)"
 		},
-		EffectOf: []string{"version", "heap growth", "page faults", "garbage collection"},
+		EffectOf: []string{"version", "heap growth", "page faults", "garbage collection", "timers"},
 	}
 }
 
