@@ -100,7 +100,7 @@ func (versions) compare(r *release, others []*release) (f Finding, ok bool) {
 			f = Finding{
 				Severity: Cause, Process: wording.Printable(service(r.all[0])), Explains: 1 - most/here, covers: ids(r.all),
 				Text:     fmt.Sprintf("version %s is to blame: %s", wording.Printable(r.version), text),
-				Evidence: []string{fmt.Sprintf("%s of %d processes of that version, %d other versions", digits(m.Count), len(r.all), len(others))},
+				Evidence: []string{fmt.Sprintf("%s markers of that version, by %d of its processes; %d other versions", digits(m.Count), len(r.all), len(others))},
 				More:     []string{"top", "--by", "marker", "--process", title + "*"},
 			}
 		}

@@ -58,7 +58,7 @@ func (w *Why) Print(out io.Writer, command func(args []string) string) {
 		fmt.Fprintf(out, "%s; --json has all\n", human.Plural(left, "more finding"))
 	}
 	if len(w.Findings) == 0 {
-		fmt.Fprintln(out, "nothing stands out: no counter, stack or marker changed or grew as those of trouble do")
+		fmt.Fprintln(out, "nothing stands out: of what can be compared, no counter, stack or marker changed or grew as those of trouble do")
 	}
 	for _, u := range w.Unknown[:min(maxUnknown, len(w.Unknown))] {
 		fmt.Fprintf(out, "not known: %s\n", wording.Printable(u))
