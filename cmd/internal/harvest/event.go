@@ -10,7 +10,7 @@ import (
 	"gprof/cmd/internal/human"
 )
 
-// What is what happened.
+// What names something that happened.
 type What string
 
 // What can happen.

@@ -1,7 +1,7 @@
 // Package harvest saves what dead processes recorded: it packs each into a file in a
 // bucket or a directory, once.
 //
-// What is done is what the place has. The name of a file follows from the recording alone,
+// The place itself says what is done already. The name of a file follows from the recording alone,
 // and a file is created only if there is none of its name. So a harvester may be killed at
 // any moment and started again, and several may look after one session. A live process is
 // never touched, and no lock is held while a recording is read: the processes of a session

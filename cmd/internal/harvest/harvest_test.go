@@ -195,7 +195,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// What is removed is what the place has, whole and the same.
+// A recording is removed only if the place has the same file, whole.
 func TestRemove(t *testing.T) {
 	in, out := t.TempDir(), t.TempDir()
 	before, cut, odd, now := leave(t, in, "s", false), leave(t, in, "s", false), leave(t, in, "s", false), leave(t, in, "s", false)

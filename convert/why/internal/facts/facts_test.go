@@ -59,7 +59,7 @@ func TestExtremeTimes(t *testing.T) {
 	}
 }
 
-// What is spread adds up to what of the amount is in the timeline.
+// The steps of an amount that is spread add up to the part of it that is in the timeline.
 func TestSpread(t *testing.T) {
 	l := NewTimeline(0, 1000*second)
 	for from := stream.Time(0); from < 1000*second; from += 37 * second {
