@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"container/heap"
+
 	"gprof/stream"
 )
 
