@@ -1,8 +1,10 @@
 package counters
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,11 +57,40 @@ func (k *kernel) fileCounter(path string) (func() (int64, bool), error) {
 			return s.Size, err == nil
 		}, nil
 	}
-	return func() (int64, bool) {
-		entries, err := os.ReadDir(name)
-		return int64(len(entries)), err == nil
-	}, nil
+	return (&listing{dir: dir}).count, nil
 }
+
+// listing counts the entries of a directory, some hundred in a call: a kernel takes more than 1 µs an entry,
+// and servers have a hundred thousand.
+type listing struct {
+	dir   int
+	so    int64 // in this round, with "." and ".."
+	last  int64 // in the round before
+	known bool
+	buf   [16 << 10]byte // of struct linux_dirent64
+}
+
+// count returns how many there were when all had been counted the last time.
+func (l *listing) count() (int64, bool) {
+	for range 2 { // the second finds the end of a short one
+		n, err := unix.Getdents(l.dir, l.buf[:])
+		if err != nil {
+			return 0, false
+		}
+		if n <= 0 {
+			l.last, l.known, l.so = max(0, l.so-2), true, 0
+			_, err := unix.Seek(l.dir, 0, io.SeekStart)
+			return l.last, err == nil
+		}
+		for rest := l.buf[:n]; len(rest) >= direntLength+2; l.so++ {
+			rest = rest[min(len(rest), max(1, int(binary.NativeEndian.Uint16(rest[direntLength:])))):]
+		}
+	}
+	return l.last, l.known
+}
+
+// direntLength is where the length of a struct linux_dirent64 stands in it.
+const direntLength = 16
 
 // openFaults reads how often threads had to wait for a page that was not in memory.
 func (k *kernel) openFaults() (*gauge, error) {

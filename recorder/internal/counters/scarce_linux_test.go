@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,6 +35,34 @@ func TestOpenFiles(t *testing.T) {
 	}
 	if after := files(); after-before < 40 || after-before > 60 { // other tests open and close some
 		t.Errorf("%d open files, %d before 50 were opened", after, before)
+	}
+}
+
+// A directory is listed in parts, and counted when all have been; what comes and goes is seen in the next round.
+func TestListing(t *testing.T) {
+	root := t.TempDir()
+	dir, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(dir)
+	l := listing{dir: dir}
+	for _, files := range []int64{0, 1, 3000} {
+		for i := range files {
+			write(t, root, fmt.Sprint("file ", i), "")
+		}
+		calls := 0
+		for n, known := l.count(); !known || n != files; n, known = l.count() {
+			if calls++; calls > 100 {
+				t.Fatalf("%d files, want %d", n, files)
+			}
+		}
+		if (files > 1000) != (calls > 1) {
+			t.Errorf("%d files took %d calls", files, 1+calls)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { l.count() }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
