@@ -2,6 +2,7 @@ package gecko
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"unsafe"
 
@@ -144,7 +145,7 @@ func (r *reader) addressed(f *stream.Frame, c *code, t *table) {
 		return
 	}
 	f.Label = false
-	if at, ok := t.optional(1, maxAddress); ok {
+	if at, ok := t.optional(1, min(maxAddress, math.MaxInt)); ok {
 		f.Offset = uint64(at)
 	}
 	f.Depth, _ = t.line(3)

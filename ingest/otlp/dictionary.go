@@ -28,7 +28,7 @@ func (d *dictionary) add(v *protobuf.Field, at int64) error {
 		return nil // of a later version
 	}
 	from := len(d.data)
-	if from+len(v.Bytes) > math.MaxUint32 {
+	if uint64(from+len(v.Bytes)) > math.MaxUint32 {
 		return &damage.Error{Off: at, Err: fmt.Errorf("%w: a dictionary of more than 4 GiB", damage.ErrTooBig)}
 	}
 	d.data = append(d.data, v.Bytes...)
