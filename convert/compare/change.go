@@ -86,13 +86,7 @@ func fieller(base, new Estimate, far float64) (low, high *float64) {
 
 // find marks the changes that are more than noise, by Benjamini and Hochberg's procedure.
 func find(changes []*Change) {
-	order := make([]*Change, 0, len(changes))
-	for _, c := range changes {
-		if c.Judged {
-			order = append(order, c)
-		}
-	}
-	slices.SortFunc(order, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	order := byChance(changes)
 	for k := len(order); k > 0; k-- {
 		if order[k-1].P <= unlikely*float64(k)/float64(len(order)) {
 			for _, c := range order[:k] {
@@ -101,6 +95,25 @@ func find(changes []*Change) {
 			return
 		}
 	}
+}
+
+// findSurely marks the changes that are more than noise, by Holm's procedure: with such a chance it marks
+// none that is noise.
+func findSurely(changes []*Change) {
+	order := byChance(changes)
+	for i, c := range order {
+		if c.P > unlikely/float64(len(order)-i) {
+			return
+		}
+		c.Found = true
+	}
+}
+
+// byChance are the judged changes, the least likely by chance first.
+func byChance(changes []*Change) []*Change {
+	order := slices.DeleteFunc(changes, func(c *Change) bool { return !c.Judged })
+	slices.SortStableFunc(order, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	return order
 }
 
 // tail is how likely it is that a number of Student's distribution lies as far

@@ -78,6 +78,7 @@ type Report struct {
 	All       Change      `json:"all"`    // CPU seconds, or samples, per second of one process
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
+	Tree      *Tree       `json:"-"` // nil unless it was asked for
 
 	base, new *sample
 }
@@ -117,6 +118,7 @@ const minShare = 0.002
 type Options struct {
 	Basis Basis  // "": CPU if both sets have it
 	Seed  uint64 // of the random numbers
+	Tree  bool   // compare call trees, too, of sets that have kept their stacks
 }
 
 // Compare compares two sets. The error is [ErrBasis].
@@ -133,6 +135,9 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 	r.note("base", r.base)
 	r.note("new", r.new)
 	r.compare()
+	if o.Tree {
+		r.Tree = r.newTree()
+	}
 	return r, nil
 }
 

@@ -184,7 +184,12 @@ type Estimate struct {
 
 // ratio estimates sum/of. floor is its least relative error.
 func (s *sample) ratio(cells []cell, sum, of sum, floor float64) Estimate {
-	e := Estimate{freedom: s.freedom(cells)}
+	return estimate(s.freedom(cells), sum, of, floor)
+}
+
+// estimate is ratio, given the degrees of freedom.
+func estimate(freedom float64, sum, of sum, floor float64) Estimate {
+	e := Estimate{freedom: freedom}
 	if of.whole <= 0 {
 		e.none = true
 		return e
@@ -241,7 +246,13 @@ func (s *sample) function(name string) (f struct{ self, total usage }) {
 }
 
 func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) usage {
-	var cells []cell
+	cells := s.cellsOf(name, of)
+	sum := s.sum(cells)
+	return usage{s.share(cells, sum), s.load(cells, sum)}
+}
+
+// cellsOf are the cells of what a function used.
+func (s *sample) cellsOf(name string, of func(*calls.Sum) calls.Amount) (cells []cell) {
 	for _, at := range s.functions[name] {
 		p := &s.set.processes[at.process]
 		a := of(&p.sums[at.at])
@@ -249,8 +260,7 @@ func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) usage {
 			cells = append(cells, cell{at.process, v, s.basis.counted(a)})
 		}
 	}
-	sum := s.sum(cells)
-	return usage{s.share(cells, sum), s.load(cells, sum)}
+	return cells
 }
 
 // share is a share of all samples, which are random, too.

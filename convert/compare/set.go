@@ -14,6 +14,7 @@ type Set struct {
 	processes []process
 	functions []string // by calls.Key
 	markers   []string
+	stacks    stacks
 }
 
 // process is what one process did.
@@ -24,6 +25,7 @@ type process struct {
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
 	sums     []calls.Sum
+	own      []nodeSum // of the stacks, if they are kept
 	markers  []markerSum
 }
 
@@ -38,10 +40,15 @@ type markerSum struct {
 type Sink struct {
 	Set *Set // whole once Close has returned
 
+	// Stacks keeps the samples of each process by their stacks, for [Options.Tree]. Set it before
+	// Begin.
+	Stacks bool
+
 	from, to    stream.Time
 	tables      *stream.Tables
 	sums        *calls.Sums
 	names       *calls.Names // of markers
+	merged      *merger      // nil: no stacks are kept
 	spans       durations.Names
 	event       stream.Series // of the markers in spans
 	id          stream.ProcessID
@@ -65,7 +72,11 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.Set.functions = functions.All
-	return nil
+	if s.Stacks {
+		s.merged, err = newMerger(s.Set, t, keys)
+		s.sums.Each = s.merged.add
+	}
+	return err
 }
 
 // Segment adds the rows of b.
@@ -74,7 +85,9 @@ func (s *Sink) Segment(b *stream.Batch) error {
 		return nil
 	}
 	if b.Series.Process != s.id {
-		s.endProcess()
+		if err := s.endProcess(); err != nil {
+			return err
+		}
 		s.id = b.Series.Process
 	}
 	s.see(b)
@@ -125,10 +138,10 @@ func (s *Sink) addMarkers(called string, m durations.Markers) {
 	s.now.markers[i].Add(m)
 }
 
-// endProcess adds a process with rows to the set.
-func (s *Sink) endProcess() {
+// endProcess adds a process with rows to the set. The error is a [stream.ErrMemory].
+func (s *Sink) endProcess() (err error) {
 	if s.id == 0 {
-		return
+		return nil
 	}
 	s.endEvent()
 	p := s.tables.Process(s.id)
@@ -136,9 +149,13 @@ func (s *Sink) endProcess() {
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())
+	if s.merged != nil {
+		s.now.own, err = s.merged.take()
+	}
 	s.Set.processes = append(s.Set.processes, s.now)
 	s.now, s.first, s.last = process{}, 0, 0
 	clear(s.at)
+	return err
 }
 
 // seconds is the time with events of a process. Its ring may have lost the beginning.
@@ -153,7 +170,7 @@ func (s *Sink) seconds(p *stream.Process) float64 {
 
 // Close makes the set whole.
 func (s *Sink) Close() error {
-	s.endProcess()
+	err := s.endProcess()
 	s.Set.markers = s.names.All
-	return nil
+	return err
 }

@@ -38,18 +38,23 @@ func New(w *pipeline.Writer) *Sink { return &Sink{out: w} }
 
 // Close draws the picture and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {
-	fonts, err := newTypefaces()
-	if err != nil {
-		return err
-	}
-	p := s.Picture(fonts)
-	data, err := encode(paint(p, fonts), p)
+	data, err := Paint(s.Picture)
 	if err != nil {
 		return err
 	}
 	s.out.Write(data)
 	s.Tell()
 	return s.out.Close()
+}
+
+// Paint returns the file of a picture that is laid out with a font.
+func Paint(layOut func(flame.Font) *flame.Picture) ([]byte, error) {
+	fonts, err := newTypefaces()
+	if err != nil {
+		return nil, err
+	}
+	p := layOut(fonts)
+	return encode(paint(p, fonts), p)
 }
 
 // headerEnd is the offset of the first chunk after the header in a PNG file.
@@ -62,7 +67,7 @@ func encode(m image.Image, p *flame.Picture) ([]byte, error) {
 		return nil, err
 	}
 	file := out.Bytes()
-	texts := appendText(nil, "Title", "Flame graph of "+p.Caption.Title)
+	texts := appendText(nil, "Title", p.Title)
 	texts = appendText(texts, "Description", description(p))
 	return append(append(file[:headerEnd:headerEnd], texts...), file[headerEnd:]...), nil
 }

@@ -32,7 +32,7 @@ func New(w *pipeline.Writer) *Sink { return &Sink{out: w} }
 
 // Close draws the picture and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {
-	s.out.Write(paint(s.Picture(font{})))
+	s.out.Write(Paint(s.Picture(Font{})))
 	s.Tell()
 	return s.out.Close()
 }
@@ -44,11 +44,11 @@ const letter = 6.9
 // letters are the letter widths by style.
 var letters = [flame.NumStyles]float64{flame.TitleStyle: 13, flame.FactStyle: 8, flame.LossStyle: 8, flame.LegendStyle: letter, flame.NameStyle: letter}
 
-// font measures texts by their number of letters.
-type font struct{}
+// Font measures texts by their number of letters.
+type Font struct{}
 
 // Width implements [flame.Font].
-func (font) Width(s flame.Style, text string) float64 { return letters[s] * float64(columns(text)) }
+func (Font) Width(s flame.Style, text string) float64 { return letters[s] * float64(columns(text)) }
 
 // classes are the CSS classes of styles. Names have their group's.
 var classes = [flame.NumStyles]string{flame.TitleStyle: ` class="t"`, flame.FactStyle: ` class="s"`, flame.LossStyle: ` class="l"`}
@@ -58,11 +58,11 @@ type drawing struct{ text []byte }
 
 func (d *drawing) addf(format string, args ...any) { d.text = fmt.Appendf(d.text, format, args...) }
 
-// paint returns the picture as text.
-func paint(p *flame.Picture) []byte {
+// Paint returns a picture, laid out with [Font], as text.
+func Paint(p *flame.Picture) []byte {
 	d := &drawing{}
 	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
-		p.Width, p.Height, escape("Flame graph of "+p.Caption.Title))
+		p.Width, p.Height, escape(p.Title))
 	d.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
 		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>\n")
 	d.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.Width, p.Height)
@@ -95,8 +95,8 @@ func (d *drawing) addBar(b *flame.Bar) {
 	if b.Gap {
 		width -= gap
 	}
-	d.addf("<g><title>%s: %s, %.2f %%</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
-		escape(fit(b.Name, maxName)), flame.Count(b.Samples, "sample", "samples"), b.Share, b.X, b.Y, width, b.Height, b.Color, tints[b.Tint])
+	d.addf("<g><title>%s: %s</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
+		escape(fit(b.Name, maxName)), escape(b.Facts), b.X, b.Y, width, b.Height, b.Color, tints[b.Tint])
 	if b.Label.Text != "" {
 		d.addText(b.Label)
 	}

@@ -3,28 +3,37 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/output"
 	"gprof/cmd/internal/report"
 	"gprof/convert/compare"
+	"gprof/convert/difference"
 )
 
 type diffCmd struct {
-	Base     []string `required:"" sep:"none" placeholder:"INPUT" help:"Recordings as it was: a session, archive, or quoted pattern of them. May be repeated."`
-	New      []string `required:"" sep:"none" placeholder:"INPUT" help:"Recordings as it is now. May be repeated."`
+	Inputs   []string `arg:"" optional:"" name:"base-new" help:"The base and the new recordings, if each is one session, archive, or quoted pattern."`
+	Base     []string `sep:"none" placeholder:"INPUT" help:"Recordings as it was: a session, archive, or quoted pattern of them. May be repeated."`
+	New      []string `sep:"none" placeholder:"INPUT" help:"Recordings as it is now. May be repeated."`
+	Output   []string `short:"o" sep:"none" placeholder:"FILE" help:"Draw it, too: a page, .html, or a picture, .svg or .png. May be repeated."`
 	Samples  string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to compare: cpu, samples with CPU time; or samples, those without, by their number. Default: cpu if both sets have it."`
 	Rows     int      `short:"n" default:"20" placeholder:"N" help:"How many functions and markers to show; 0 is all. Default: ${default}."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON."`
 	Markdown bool     `xor:"form" help:"Print Markdown, for a review comment: what changed on top, tables to unfold."`
 	conversion.Flags
+
+	perm fs.FileMode // of pictures: who may read all recordings
 }
 
 func (c *diffCmd) Help() string {
 	return `Examples:
   gprof-convert diff --base 'main/*.gprof' --new 'branch/*.gprof'
+  gprof-convert diff main branch -o diff.html -o diff.png
   gprof-convert diff --base main --new branch --markdown >comment.md
   gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(shop/store.(*Map).Get) > +5%'
   gprof-convert diff --base main --new branch --last 30s --json | jq '.functions[] | select(.self.found)'
@@ -40,6 +49,11 @@ of a set differ from each other; so record several, 3 at least, better 10. Chang
 that are more than noise have a star. Of sets without a difference one
 comparison in twenty has any.
 
+With -o, the call trees are drawn: the flame graph of the base, and below it the
+icicle of what is new. Only what changed beyond the noise has a colour: orange grew,
+blue fell. Functions that were renamed, and costs that went to a neighbour because
+a function was divided or inlined, are matched; the legend lists them.
+
 A condition FIGURE(NAME) > BOUND fails with exit code 4 if it is met beyond the
 noise: if the interval of 95 % lies beyond the bound. FIGURE is one of
   self, total          share of a function in all samples: > +5%, > +2pp, > 12%
@@ -53,6 +67,7 @@ A bound with a sign is one of the change, without a sign of the new figure.`
 // Run compares.
 func (c *diffCmd) Run(s *input.Tool) error {
 	c.Apply()
+	c.perm = fs.ModePerm
 	if err := c.checkFlags(); err != nil {
 		return console.Exit(console.Usage, err)
 	}
@@ -64,13 +79,16 @@ func (c *diffCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	r, err := compare.Compare(base, new, c.basis())
+	r, err := compare.Compare(base, new, c.options())
 	if err != nil {
 		return err
 	}
 	outcomes, err := c.outcomes(r)
 	if err != nil {
 		return console.Exit(console.Usage, err)
+	}
+	if err := c.draw(s, r); err != nil {
+		return err
 	}
 	if err := c.print(s, r, outcomes); err != nil {
 		return err
@@ -87,6 +105,16 @@ func (c *diffCmd) Run(s *input.Tool) error {
 }
 
 func (c *diffCmd) checkFlags() error {
+	if len(c.Inputs) == 2 && c.Base == nil && c.New == nil {
+		c.Base, c.New = c.Inputs[:1], c.Inputs[1:]
+	} else if len(c.Inputs) > 0 || c.Base == nil || c.New == nil {
+		return errors.New("missing flags: --new or --base; want gprof-convert diff BASE NEW, or --base and --new, which may be repeated")
+	}
+	for _, name := range c.Output {
+		if err := difference.Check(name); err != nil {
+			return err
+		}
+	}
 	if c.Rows < 0 {
 		return fmt.Errorf("--rows %d: want a number, or 0 for all", c.Rows)
 	}
@@ -96,11 +124,12 @@ func (c *diffCmd) checkFlags() error {
 	return nil
 }
 
-func (c *diffCmd) basis() compare.Options {
-	if c.Samples == "auto" {
-		return compare.Options{}
+func (c *diffCmd) options() compare.Options {
+	o := compare.Options{Tree: len(c.Output) > 0}
+	if c.Samples != "auto" {
+		o.Basis = compare.Basis(c.Samples)
 	}
-	return compare.Options{Basis: compare.Basis(c.Samples)}
+	return o
 }
 
 // read sums up one set.
@@ -109,18 +138,44 @@ func (c *diffCmd) read(s *input.Tool, inputs []string) (*compare.Set, *conversio
 	if err != nil {
 		return nil, nil, err
 	}
+	c.perm &= found.Perm()
 	from, to, err := c.Span(found)
+	if err == nil {
+		err = conversion.CheckFiles(found, c.Output...)
+	}
 	if err != nil {
 		found.Close()
 		return nil, nil, console.Exit(console.Usage, err)
 	}
 	sink := compare.New(from, to)
+	sink.Stacks = len(c.Output) > 0
 	read, err := c.Digest(s, found, sink)
 	if err != nil {
 		return nil, nil, err
 	}
 	read.Tables = nil // they need not be held while the other set is read
 	return sink.Set, read, nil
+}
+
+// draw writes the pictures: all, or none.
+func (c *diffCmd) draw(s *input.Tool, r *compare.Report) error {
+	var all []output.Product
+	for _, name := range c.Output {
+		f, err := s.Outputs.Create(name, difference.Binary(name), c.perm)
+		if err == nil {
+			all = append(all, f)
+			err = difference.Write(f, name, r)
+		}
+		if err != nil {
+			s.Outputs.Discard(all...)
+			return err
+		}
+	}
+	if err := s.Outputs.Commit(all...); err != nil || len(all) == 0 || c.Quiet {
+		return err
+	}
+	s.Say("wrote " + strings.Join(c.Output, ", "))
+	return nil
 }
 
 // outcomes are those of the conditions.

@@ -137,6 +137,16 @@ func CheckPlaces(found *ingest.Found, targets []Target, losses string) error {
 	return nil
 }
 
+// CheckFiles refuses outputs among the files of a recording.
+func CheckFiles(found *ingest.Found, names ...string) error {
+	for _, name := range names {
+		if err := checkPlace(found, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkPlace refuses an output among the files of a recording.
 func checkPlace(found *ingest.Found, name string) error {
 	if name != "-" && found.Reads(name) {

@@ -68,6 +68,10 @@ type Sum struct {
 type Sums struct {
 	All Amount // of all samples since Take
 
+	// Each, if there is one, is called by Take for each stack that has samples of its own: callees come
+	// before their callers.
+	Each func(id stream.StackID, self Amount)
+
 	tables *stream.Tables
 	keys   []Key  // by FrameID
 	outer  []bool // by StackID: no caller has the same key
@@ -148,6 +152,9 @@ func (s *Sums) Take() []Sum {
 func (s *Sums) give(id stream.StackID) {
 	self, total := s.self[id], s.called[id]
 	total.Add(self)
+	if s.Each != nil && self != (Amount{}) {
+		s.Each(id, self)
+	}
 	sum := s.sum(s.key(id))
 	sum.Self.Add(self)
 	if s.outer[id] {
@@ -272,13 +279,21 @@ func Package(t *stream.Tables, f stream.Frame) string {
 	if f.Label {
 		return "(label)"
 	}
-	head, _, _ := strings.Cut(t.Strings.At(f.Function), "[") // type arguments and receivers have dots of their own
+	if pkg := PackageOf(t.Strings.At(f.Function)); pkg != "" {
+		return pkg
+	}
+	return Module(t, f)
+}
+
+// PackageOf is the package in a Go function's name, "" in others.
+func PackageOf(function string) string {
+	head, _, _ := strings.Cut(function, "[") // type arguments and receivers have dots of their own
 	head, _, _ = strings.Cut(head, "(")
 	slash := strings.LastIndexByte(head, '/') + 1
 	if dot := strings.IndexByte(head[slash:], '.'); dot > 0 {
 		return head[:slash+dot]
 	}
-	return Module(t, f)
+	return ""
 }
 
 // File is the source file of a frame.

@@ -33,7 +33,6 @@ func NewCaption(t *stream.Tables, lines []stream.Line) Caption {
 
 // title names each service with its versions, in process order.
 func title(all []stream.Process) string {
-	const most = 3
 	var names []string
 	seen := make(map[string]bool)
 	for _, p := range all {
@@ -46,9 +45,15 @@ func title(all []stream.Process) string {
 			names = append(names, name)
 		}
 	}
+	return Names(names, "Recording")
+}
+
+// Names lists the first names, or says none if there are none.
+func Names(names []string, none string) string {
+	const most = 3
 	switch {
 	case len(names) == 0:
-		return "Recording"
+		return none
 	case len(names) > most:
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}

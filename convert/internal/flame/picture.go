@@ -41,7 +41,7 @@ type Font interface {
 // corner.
 type Picture struct {
 	Width, Height int
-	Caption       *Caption
+	Title         string // what it is of, for readers that can't see it
 	Lines         []Text // above and below the graph
 	Legend        []Key
 	Bars          []Bar // the root first, each before its callees
@@ -68,14 +68,14 @@ type Bar struct {
 	Color               string // "#rrggbb"
 	Tint                int    // 0 to 3: how much paler than Color
 	Name                string // in full
-	Samples             int64
-	Share               float64 // of all, in percent
-	Label               Text    // empty where there is no room for one
+	Facts               string // what is told of it
+	Label               Text   // empty where there is no room for one
 }
 
 // painter lays out one picture.
 type painter struct {
 	Picture
+	caption  *Caption
 	tree     *Tree
 	font     Font
 	all      int64 // samples
@@ -86,7 +86,7 @@ type painter struct {
 // newPicture lays out the graph of a tree whose nodes weigh totals. Texts are cut as font measures
 // them.
 func newPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
-	p := painter{Picture: Picture{Width: pictureWidth, Caption: c}, tree: tree, font: font, all: totals[0], packages: tree.oneCategory()}
+	p := painter{Picture: Picture{Width: pictureWidth, Title: "Flame graph of " + c.Title}, caption: c, tree: tree, font: font, all: totals[0], packages: tree.oneCategory()}
 	boxes, depth := tree.boxes(totals, totals[0]/(2*inner), maxRows)
 	p.depth = depth
 	p.Height = header + min(p.depth+1, maxRows)*rowHeight + footer
@@ -100,10 +100,10 @@ func newPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
 }
 
 func (p *painter) addHeader() {
-	p.addLine(TitleStyle, 38, p.Caption.Title)
-	p.addLine(FactStyle, 61, strings.Join([]string{p.Caption.Range, p.Caption.Processes, Count(p.all, "sample", "samples")}, " · "))
-	if p.Caption.Losses != "" {
-		p.addLine(LossStyle, 84, "Missing: "+p.Caption.Losses)
+	p.addLine(TitleStyle, 38, p.caption.Title)
+	p.addLine(FactStyle, 61, strings.Join([]string{p.caption.Range, p.caption.Processes, Count(p.all, "sample", "samples")}, " · "))
+	if p.caption.Losses != "" {
+		p.addLine(LossStyle, 84, "Missing: "+p.caption.Losses)
 	} else {
 		p.addLine(FactStyle, 84, "No losses are known")
 	}
@@ -130,7 +130,6 @@ const (
 
 // addLegend names the colors of the boxes, in order of appearance.
 func (p *painter) addLegend(boxes []box) {
-	const side, gap, between = 11, 5, 18
 	x := float64(margin)
 	seen := make(map[string]bool)
 	for _, b := range boxes[1:] {
@@ -140,9 +139,15 @@ func (p *painter) addLegend(boxes []box) {
 			continue
 		}
 		seen[name] = true
-		p.Legend = append(p.Legend, Key{x, header - 18, side, p.color(f), Text{x + side + gap, header - 8, LegendStyle, name}})
-		x += side + gap + p.font.Width(LegendStyle, name) + between
+		x = p.addKey(p.font, x, header-8, p.color(f), name)
 	}
+}
+
+// addKey adds a colour's name to the legend, on the baseline y, and returns where the next one begins.
+func (p *Picture) addKey(font Font, x, y float64, color, name string) float64 {
+	const side, gap, between = 11, 5, 18
+	p.Legend = append(p.Legend, Key{x, y - 10, side, color, Text{x + side + gap, y, LegendStyle, name}})
+	return x + side + gap + font.Width(LegendStyle, name) + between
 }
 
 // group is what determines a frame's color.
@@ -167,15 +172,21 @@ func (p *painter) addBar(b box) {
 	}
 	all := float64(max(p.all, 1))
 	bar := Bar{X: margin + float64(b.left)/all*inner, Y: float64(header + int(b.depth)*rowHeight), Height: rowHeight - 1,
-		Width: float64(b.width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name, Samples: b.width, Share: 100 * float64(b.width) / all}
+		Width: float64(b.width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name,
+		Facts: fmt.Sprintf("%s, %.2f %%", Count(b.width, "sample", "samples"), 100*float64(b.width)/all)}
 	if b.node == 0 {
 		bar.Width = inner // also of no samples at all
 	}
-	bar.Gap = bar.Width > 3
-	if room := bar.Width - 1 - 2*boxPadding; room >= p.font.Width(NameStyle, "mmm") {
-		bar.Label = Text{bar.X + boxPadding, bar.Y + 13, NameStyle, Fit(p.font, NameStyle, f.Short, room)}
-	}
 	p.Bars = append(p.Bars, bar)
+	p.Bars[len(p.Bars)-1].finish(p.font, f.Short)
+}
+
+// finish writes as much of a text into a bar as there is room for.
+func (b *Bar) finish(font Font, text string) {
+	b.Gap = b.Width > 3
+	if room := b.Width - 1 - 2*boxPadding; room >= font.Width(NameStyle, "mmm") {
+		b.Label = Text{b.X + boxPadding, b.Y + 13, NameStyle, Fit(font, NameStyle, text, room)}
+	}
 }
 
 // Fit cuts a text to a width in pixels, with an ellipsis.
