@@ -283,3 +283,17 @@ const (
 	CounterProcessCPU  = "process CPU"  // CPU time of all threads, in ns
 	CounterRecorderCPU = "recorder CPU" // CPU time of the recorder's own work, in ns, without samples and markers
 )
+
+// EventTrigger is the name of the recorder's event about triggers. Its fields are texts: the
+// rule; what happened, which begins with one of Trigger…; what was seen; and the name of the file
+// that keeps it. Then numbers: how often the rule was held back before, and the flow.
+const (
+	EventTrigger   = "trigger"
+	TriggerFired   = "fired"
+	TriggerKept    = "kept"      // the file is there
+	TriggerFailed  = "failed"    // and why
+	TriggerHeld    = "held back" // since it fired last, at the end of the recording
+	TriggerOff     = "off"       // and why
+	TriggerOn      = "on"        // again
+	TriggerDirName = "triggered" // where files of snapshots lie, beside the processes of the session
+)

@@ -18,8 +18,8 @@ import (
 //
 // Options override the environment, except that GPROF_SESSION overrides Dir and GPROF_LIMIT
 // overrides Limit: gprof-record sets these two, because the operator decides where a
-// recording lies and how much room it may take. Attrs of both are merged, as Tracks and
-// Without are.
+// recording lies and how much room it may take. Attrs of both are merged, as Tracks, Without
+// and Triggers are.
 type Options struct {
 	// Dir is the directory in which sessions lie. Default: /dev/shm/gprof if it has room
 	// for the limit, else gprof in $XDG_STATE_HOME or ~/.local/state. Files in /dev/shm
@@ -142,6 +142,10 @@ type Options struct {
 	// outside, however the program ends.
 	Dump string
 
+	// Triggers keep what led to something, before the ring discards it; see [Trigger]. Those of
+	// the environment, GPROF_TRIGGERS, come on top. There may be 32.
+	Triggers []Trigger
+
 	// AfterRound is called after each round in which samples were drained and counters and
 	// all else were read: about ten times a second, as long as recording is not paused. It
 	// runs in a goroutine of its own: rounds that end while it is busy are missed, and its
@@ -193,6 +197,7 @@ type plan struct {
 	traceable bool // windows of the execution trace may be taken
 	id        identity
 	memory    bool // see [DirInMemory]
+	rules     []keeper.Trigger
 }
 
 // plan fills in everything that o leaves open.
@@ -203,6 +208,9 @@ func (o Options) plan() (*plan, error) {
 	}
 	rt.Avoid(env.portable)
 	p := o.with(env)
+	if p.rules, err = rulesOf(p.Triggers); err != nil {
+		return nil, err
+	}
 	if err := checkFiles(); err != nil && !p.memory {
 		return nil, err
 	}
@@ -246,7 +254,7 @@ func (o Options) or(d Options) Options {
 		Limit: cmp.Or(d.Limit, o.Limit), Keep: cmp.Or(o.Keep, d.Keep), GroupAccess: o.GroupAccess || d.GroupAccess, ChunkSize: cmp.Or(o.ChunkSize, d.ChunkSize), CPU: cmp.Or(o.CPU, d.CPU), SampleHz: cmp.Or(o.SampleHz, d.SampleHz), StackDepth: cmp.Or(o.StackDepth, d.StackDepth),
 		CounterHz: cmp.Or(o.CounterHz, d.CounterHz), HeapEvery: cmp.Or(o.HeapEvery, d.HeapEvery), WaitHz: cmp.Or(o.WaitHz, d.WaitHz), WallHz: cmp.Or(o.WallHz, d.WallHz),
 		TraceBehind: cmp.Or(o.TraceBehind, d.TraceBehind), Dump: cmp.Or(o.Dump, d.Dump), AfterRound: o.AfterRound,
-		Features: cmp.Or(o.Features, d.Features), Without: o.Without | d.Without, Tracks: slices.Concat(o.Tracks, d.Tracks),
+		Features: cmp.Or(o.Features, d.Features), Without: o.Without | d.Without, Tracks: slices.Concat(o.Tracks, d.Tracks), Triggers: slices.Concat(o.Triggers, d.Triggers),
 	}
 }
 

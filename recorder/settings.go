@@ -62,6 +62,7 @@ var environmentTable = []struct {
 	{"GPROF_FEATURES", "NAME,-NAME,...", "which kinds of data are recorded, or not: " + strings.Join(FeatureNames(), ", "), (*settings).setFeatures},
 	{"GPROF_TRACKS", "NAME,-NAME,...", "which tracks are recorded, or not, by parts of their names; * stands for anything, =NAME is exactly that one, pid:N all of a process", func(s *settings, v string) error { s.Tracks = splitList(v); return nil }},
 	{"GPROF_TRACE", "DURATION", "how much of Go's execution trace is kept in memory, for windows on demand: 5s; 0 nothing", (*settings).setTrace},
+	{"GPROF_TRIGGERS", "RULE;...", "what is kept when something happens: cpu>80% for 5s: snapshot; goroutines>10000: mark; http.request>2s: snapshot all 10s, trace every 5m", (*settings).setTriggers},
 	{"GPROF_DUMP", "DIR", "directory into which the recording is copied when it is stopped", func(s *settings, v string) error { s.Dump = v; return nil }},
 	{"OTEL_RESOURCE_ATTRIBUTES", "K=V,...", "service.name, service.version and attributes; malformed pairs are passed over", (*settings).setResource},
 	{"GPROF_ATTRS", "K=V,...", "attributes of the process", (*settings).setAttrs},

@@ -74,8 +74,8 @@ func TestSettings(t *testing.T) {
 		want settings
 	}{
 		{"nothing", nil, settings{}},
-		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_KEEP=5m", "GPROF_GROUP_ACCESS=on", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_STACK_DEPTH=256", "GPROF_COUNTER_HZ=-1", "GPROF_HEAP=20s", "GPROF_WAIT_HZ=5", "GPROF_WALL_HZ=50", "GPROF_TRACE=5s", "GPROF_DUMP=/dump", "GPROF_FEATURES=markers, waits,-heap", "GPROF_TRACKS=worker *, -worker 3", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3", "GPROF_PORTABLE=counter, stacks"},
-			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, 5 * time.Minute, true, CPUPprof, 0, 256, -1, 20 * time.Second, 5, 50, FeatureMarkers | FeatureWaits, FeatureHeap, []string{"worker *", "-worker 3"}, 5 * time.Second, "/dump", nil}, "/s", 255, rt.Counter | rt.Frames, nil}},
+		{"gprof", []string{"GPROF_DIR=/d", "GPROF_SESSION=/s", "GPROF_LIMIT=1M", "GPROF_KEEP=5m", "GPROF_GROUP_ACCESS=on", "GPROF_CHUNK=64k", "GPROF_CPU=pprof", "GPROF_STACK_DEPTH=256", "GPROF_COUNTER_HZ=-1", "GPROF_HEAP=20s", "GPROF_WAIT_HZ=5", "GPROF_WALL_HZ=50", "GPROF_TRACE=5s", "GPROF_TRIGGERS=cpu>80%: mark; a>1s: trace;", "GPROF_DUMP=/dump", "GPROF_FEATURES=markers, waits,-heap", "GPROF_TRACKS=worker *, -worker 3", "GPROF_SERVICE=a", "GPROF_VERSION=v", "GPROF_ATTRS=k=v, l=m", "GPROF_PARENT=00ff:3", "GPROF_PORTABLE=counter, stacks"},
+			settings{Options{"/d", "a", "v", map[string]string{"k": "v", "l": "m"}, 1 << 20, 64 << 10, 5 * time.Minute, true, CPUPprof, 0, 256, -1, 20 * time.Second, 5, 50, FeatureMarkers | FeatureWaits, FeatureHeap, []string{"worker *", "-worker 3"}, 5 * time.Second, "/dump", []Trigger{{Rule: "cpu>80%: mark"}, {Rule: "a>1s: trace"}}, nil}, "/s", 255, rt.Counter | rt.Frames, nil}},
 		{"opentelemetry", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=checkout,service.version=1.2,region=eu%2Cwest"},
 			settings{Options: Options{Service: "checkout", Version: "1.2", Attrs: map[string]string{"region": "eu,west"}}}},
 		{"the more specific wins", []string{"OTEL_RESOURCE_ATTRIBUTES=service.name=a,service.version=1,k=1", "OTEL_SERVICE_NAME=b", "GPROF_SERVICE=c", "GPROF_VERSION=2", "GPROF_ATTRS=k=2"},
@@ -106,7 +106,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSettingsErrors(t *testing.T) {
-	for _, e := range []string{"GPROF=perhaps", "GPROF_LIMIT=x", "GPROF_KEEP=60", "GPROF_KEEP=-1s", "GPROF_GROUP_ACCESS=x", "GPROF_CHUNK=x", "GPROF_CPU=perf", "GPROF_COUNTER_HZ=x", "GPROF_ATTRS=novalue", "GPROF_ATTRS==v", "GPROF_ATTRS=k=%zz", "GPROF_FEATURES=colour", "GPROF_TRACE=-1s", "GPROF_PARENT=xyz"} {
+	for _, e := range []string{"GPROF=perhaps", "GPROF_LIMIT=x", "GPROF_KEEP=60", "GPROF_KEEP=-1s", "GPROF_GROUP_ACCESS=x", "GPROF_CHUNK=x", "GPROF_CPU=perf", "GPROF_COUNTER_HZ=x", "GPROF_ATTRS=novalue", "GPROF_ATTRS==v", "GPROF_ATTRS=k=%zz", "GPROF_FEATURES=colour", "GPROF_TRACE=-1s", "GPROF_TRIGGERS=cpu>80: mark", "GPROF_PARENT=xyz"} {
 		t.Run(e, func(t *testing.T) {
 			clearEnvironment(t)
 			name, value, _ := strings.Cut(e, "=")

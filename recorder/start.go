@@ -55,7 +55,7 @@ func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 	c := keeper.Config{
 		Recording: r.rec, Files: r.files, Session: p.session, Limit: p.Limit, Asked: p.asked, Keep: p.Keep, ChunkSize: p.ChunkSize, Faults: faults,
 		Markers: p.Features.Has(FeatureMarkers), CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
-		WaitHz: p.WaitHz, WallHz: p.WallHz, TraceBehind: p.TraceBehind, Traceable: p.traceable,
+		WaitHz: p.WaitHz, WallHz: p.WallHz, TraceBehind: p.TraceBehind, Traceable: p.traceable, Triggers: p.rules,
 	}
 	if p.memory {
 		c.Session, c.Alone = "", errInMemory

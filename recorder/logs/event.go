@@ -19,16 +19,8 @@ var (
 	fails   = logged.In(recorder.NewCategory("Log", "red", "error"))
 )
 
-// eventOf is the event of records of a level; levels between the named ones count as the one
-// below.
-func eventOf(level slog.Level) recorder.EventN {
-	switch {
-	case level >= slog.LevelError:
-		return fails
-	case level >= slog.LevelWarn:
-		return warns
-	case level >= slog.LevelInfo:
-		return informs
-	}
-	return logged
-}
+// events are those of records by the class of their level.
+var events = [...]recorder.EventN{logged, informs, warns, fails}
+
+// classOf is the class of a level; levels between the named ones count as the one below.
+func classOf(level slog.Level) int { return min(max(0, int((level-slog.LevelDebug)/4)), len(events)-1) }

@@ -61,13 +61,14 @@ func (h *Handler) records(level slog.Level) bool { return level >= h.options.Lev
 
 // Handle records r. The error is that of the other handler.
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
-	if h.records(r.Level) && shard.Current.Load() != nil {
+	if recording := shard.Current.Load(); recording != nil && h.records(r.Level) {
+		recording.NoteLog(classOf(r.Level))
 		a := h.attrs
 		r.Attrs(func(attr slog.Attr) bool {
 			a.add(h.group, attr, h.options.Kinds)
 			return true
 		})
-		eventOf(r.Level).Mark(recorder.V(r.Level.String()), recorder.V(r.Message), recorder.V(a.of[Plain]),
+		events[classOf(r.Level)].Mark(recorder.V(r.Level.String()), recorder.V(r.Message), recorder.V(a.of[Plain]),
 			recorder.V(a.of[User]), recorder.V(a.of[Path]), recorder.V(a.of[URL]), recorder.V(a.of[Secret]))
 	}
 	if !h.next.Enabled(ctx, r.Level) {

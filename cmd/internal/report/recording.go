@@ -81,6 +81,7 @@ type processSummary struct {
 	Measures map[string]int64  `json:"measures,omitempty"` // measurements by measure
 	Tracks   []*trackSummary   `json:"tracks"`
 	Traces   []*traceSummary   `json:"traces,omitempty"` // files of Go's execution trace beside the recording
+	Triggers []*triggerSummary `json:"triggers,omitempty"`
 	Losses   []LedgerLine      `json:"losses"`
 }
 
@@ -105,11 +106,12 @@ type trackSummary struct {
 // Survey collects what info shows of events.
 type Survey struct {
 	stream.Count
-	levels levelSink
+	levels   levelSink
+	triggers triggerSink
 }
 
 // Sink is the sink for the events.
-func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels) }
+func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels, &s.triggers) }
 
 // Summary sums up the recordings that were found. If values are redacted, places and
 // titles that only the files tell are left out.
@@ -223,6 +225,7 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 		p.Ended = newEnding(s.Tables.Process(id), f, s.levels.spans[id])
 		p.Cost = newCost(&s.Count, id, s.levels.spans[id])
 		p.State = p.Ended.State
+		p.Triggers = s.triggers.rules[id]
 		p.Gone = newDiscardSummary(f)
 	}
 	for _, f := range found.Gone() {
@@ -318,6 +321,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	p.printCounts(w)
 	for _, t := range p.Traces {
 		fmt.Fprintf(w, "  trace\t%s, %s\n", t.Name, human.Bytes(t.Bytes))
+	}
+	for _, t := range p.Triggers {
+		t.print(w, start)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Tests)) {
 		if p.Tests[name] != "" { // redacted

@@ -59,6 +59,7 @@ type Keeper struct {
 	sampler       sampler.Sampler
 	tracer        tracer
 	hook          hook
+	triggers      triggers
 	counterPeriod rt.Time                 // 0: none
 	complained    bool                    // an error of the disk has been logged
 	givenUp       uint32                  // chunks given up to others of the session that were logged
@@ -117,6 +118,7 @@ func (w watch) spent(on *atomic.Int64) {
 func (k *Keeper) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer k.triggers.end()
 	var due schedule
 	var pace pace
 	var room stackRoom
@@ -170,6 +172,7 @@ func (k *Keeper) finish() {
 	if k.counterPeriod > 0 {
 		k.counting.last(k)
 	}
+	k.triggers.last(k)
 }
 
 // pace decides how long the keeper sleeps. Spare chunks must be there when writers want
@@ -259,6 +262,7 @@ func (k *Keeper) runDue(due *schedule) {
 		k.wall.rest()
 		k.counting.rest()
 		k.sampler.Rest(k.isMapped())
+		k.triggers.rest()
 		return
 	}
 	if k.isMapped() {
@@ -272,13 +276,15 @@ func (k *Keeper) runDue(due *schedule) {
 	k.pages.round(k)
 	now := rt.Now()
 	defer k.hook.round(now)
-	if k.counterPeriod > 0 && now >= due.counters {
+	counted := k.counterPeriod > 0 && now >= due.counters
+	if counted {
 		// At regular times, without catching up on missed ones.
 		due.counters = now - now%k.counterPeriod + k.counterPeriod
 		w := k.watch()
 		k.counting.round(k, now)
 		w.spent(&k.spent.counters)
 	}
+	k.triggers.round(k, now, counted)
 	if now >= due.anchor {
 		due.anchor = k.nextAnchor(now)
 		k.rec.WriteAnchor()

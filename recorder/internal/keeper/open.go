@@ -20,6 +20,7 @@ import (
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/sampler"
 	"gprof/recorder/internal/shard"
+	"gprof/recorder/internal/trigger"
 )
 
 // Errors of the keeper. Package recorder says when they are returned.
@@ -50,6 +51,13 @@ type Config struct {
 	TraceBehind time.Duration // how much of the execution trace is kept all the time; 0: nothing
 	Traceable   bool          // windows of the execution trace may be taken
 	AfterRound  func()        // the program's hook, nil: none
+	Triggers    []Trigger
+}
+
+// Trigger is a rule, and the program's function if it is about one.
+type Trigger struct {
+	trigger.Rule
+	Check func() bool
 }
 
 const (
@@ -122,6 +130,7 @@ func (k *Keeper) Open() (err error) {
 		return l.Name, l.Category
 	}})
 	k.tracer.open(&k.config, k.limit)
+	k.triggers.open(k)
 	return nil
 }
 
@@ -250,6 +259,7 @@ func (k *Keeper) DropEarlySamples(lost bool) {
 // Run starts the keeper's goroutines, which End ends.
 func (k *Keeper) Run() {
 	k.hook.open(k.config.AfterRound)
+	k.triggers.run(k)
 	k.spawn(k.run)
 	k.startLearning()
 	if k.windows {
@@ -299,6 +309,7 @@ func (k *Keeper) End() error {
 	k.rec.Nap().Wake()
 	k.goroutines.Wait()
 	k.hook.close()
+	k.triggers.close()
 	k.tracer.close()
 	unsealed := k.rec.Contain(func() {
 		k.leaveCounter()
@@ -317,6 +328,7 @@ func (k *Keeper) End() error {
 func (k *Keeper) Abandon() error {
 	k.rec.RestoreEarly()
 	k.sampler.Close()
+	k.triggers.close()
 	k.tracer.close()
 	return k.Close()
 }

@@ -31,6 +31,7 @@ func (k *Keeper) Describe(add func(what, text string)) {
 	add("waits", k.waits.describe())
 	add("wall", k.wall.describe())
 	add("trace", k.tracer.describe())
+	add("triggers", k.triggers.describe())
 	if k.rec.HasEarly() {
 		add("early", "markers, "+k.sampler.DescribeEarly())
 	}

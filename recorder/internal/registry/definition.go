@@ -22,13 +22,14 @@ type Definition struct {
 	Stack bool
 	Seq   uint32 // number of its last record in the registry
 	ID    uint32
+	Watch *Watch  // of all events of that name; intervals read it
 	Given Callers // the stack of its markers, unless it is the zero one
 	Wires []rawformat.WireType
 	spec  *EventSpec
 
 	// The size is two cache lines, and the heap aligns objects of that size to them, so that
 	// the lines have no words of the program, which it may store to.
-	_ [16]byte
+	_ [8]byte
 }
 
 // Callers is a stack of a goroutine that was captured before. The zero value has no calls.
@@ -131,7 +132,7 @@ func (g *registry) addEvent(e *EventSpec) *Definition {
 			Uint(uint64(f.Wire)).Uint(uint64(f.Unit)).Uint(uint64(f.Privacy)).Uint(uint64(f.Flags)))
 	}
 	g.publish()
-	return newDefinition(uint32(id), uint32(len(g.records)), e)
+	return newDefinition(uint32(id), uint32(len(g.records)), e, g.watch(e.Name))
 }
 
 // show adds the records that say how e is shown, if that is not the default.
@@ -150,8 +151,8 @@ func (g *registry) defineShow(id uint64, e *EventSpec) {
 	g.record(record.New(rawformat.KindDefShow).Uint(id).Uint(uint64(e.Flags)).Text(e.Description).Text(e.Type))
 }
 
-func newDefinition(id, seq uint32, e *EventSpec) *Definition {
-	d := &Definition{Seq: seq, ID: id, spec: e, Stack: e.Stack, Plain: len(e.Fields) <= 2 && !e.Stack}
+func newDefinition(id, seq uint32, e *EventSpec, w *Watch) *Definition {
+	d := &Definition{Seq: seq, ID: id, spec: e, Watch: w, Stack: e.Stack, Plain: len(e.Fields) <= 2 && !e.Stack}
 	for _, f := range e.Fields {
 		d.Wires = append(d.Wires, f.Wire)
 		d.Plain = d.Plain && f.Wire != rawformat.WireText

@@ -112,10 +112,11 @@ type registry struct {
 	tracks     map[string]*Track
 	counters   []Counter
 	labels     []labelName
+	watches    map[string]*Watch           // by the name of events
 	named      atomic.Pointer[[]labelName] // labels, for readers
 	names      atomic.Pointer[map[Untyped]*Definition]
 	variants   atomic.Pointer[map[variant]*Definition]
 	listener   listener // nil: nothing records
 }
 
-var Defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*Track{}}
+var Defined = registry{categories: map[[3]string]uint32{}, tracks: map[string]*Track{}, watches: map[string]*Watch{}}

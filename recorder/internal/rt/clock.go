@@ -225,6 +225,15 @@ func (c *Clock) OfMonotonic(mono uint64) Tick {
 	return Tick(l.latest.counter + l.Ticks(uint64(since)))
 }
 
+// Duration is how long so many ticks take.
+func (c *Clock) Duration(ticks Tick) time.Duration {
+	if !c.ticks {
+		return time.Duration(ticks)
+	}
+	l := c.Line.Load()
+	return time.Duration(scale(uint64(max(0, ticks)), l.latest.monotonic-l.origin.monotonic, l.latest.counter-l.origin.counter))
+}
+
 // scale is x * num / den in 128 bits.
 func scale(x, num, den uint64) uint64 {
 	hi, lo := bits.Mul64(x, num)

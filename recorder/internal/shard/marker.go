@@ -37,7 +37,11 @@ func (h Handle) Record(kind rawformat.Kind, a, b Arg, more *[2]Arg) {
 //go:noinline
 func (h Handle) Since(begin rt.Time, a, b Arg, more *[2]Arg) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.mark(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), a, b, more)
+		now, from := r.clock.Now(), r.clock.At(begin)
+		r.mark(h, rawformat.KindInterval, now, from, a, b, more)
+		if h.overran(now - from) {
+			r.noteArgs(h.Event, now-from, a, b, more)
+		}
 	}
 }
 

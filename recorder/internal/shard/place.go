@@ -54,6 +54,13 @@ func (h Handle) place(phase rawformat.Phase, begin, end rt.Time, m *marker) {
 		m.at.end = r.clock.At(end)
 	}
 	m.d, m.kind, m.now, m.of = h.Event, rawformat.KindPlaced, r.clock.Now(), r.contextOf(h)
+	if took := m.at.end - m.at.begin; phase == rawformat.PhaseInterval && h.overran(took) {
+		if m.many {
+			r.noteValues(h.Event, took, m.values)
+		} else {
+			r.noteArgs(h.Event, took, m.args[0], m.args[1], (*[2]Arg)(m.args[2:]))
+		}
+	}
 	if h.Event.Stack && r.wantsStacks {
 		r.markStack(m)
 		return

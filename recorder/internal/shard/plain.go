@@ -98,6 +98,9 @@ func (r *Recording) endPlain(s *Span) {
 	word := w.word + w.plainInterval(s, now)
 	w.word = word
 	rt.ReleaseBoth(w.commit, word, &w.lock)
+	if int64(now-s.begin) > s.h.Event.Watch.Limit.Load() {
+		r.noteSpan(s, now-s.begin)
+	}
 }
 
 // plainInterval writes the block, and returns what to add to the commit word.

@@ -48,6 +48,7 @@ type Recording struct {
 	wantsStacks  bool                  // of markers that ask for them
 	wants        func(row string) bool // see Config.Wants
 	lost         [numLosses]loss
+	logged       [4]atomic.Uint64                         // log records by level, see NoteLog
 	reported     [numLosses]struct{ count, bytes uint64 } // the part of lost that has been written into the recording; the keeper's
 
 	early       *Recording   // the recording before Start; its blocks are copied here

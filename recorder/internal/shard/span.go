@@ -45,8 +45,11 @@ func (r *Recording) end(s *Span) {
 		now.endPlain(s)
 		return
 	}
-	more := [2]Arg{s.args[2], s.args[3]}
-	now.mark(s.h, rawformat.KindInterval, now.clock.Now(), s.begin, s.args[0], s.args[1], &more)
+	more, at := [2]Arg{s.args[2], s.args[3]}, now.clock.Now()
+	now.mark(s.h, rawformat.KindInterval, at, s.begin, s.args[0], s.args[1], &more)
+	if s.h.overran(at - s.begin) {
+		now.noteSpan(s, at-s.begin)
+	}
 }
 
 // SpanN is a span of an event with any number of fields.
@@ -80,7 +83,11 @@ func (s SpanN) End() {
 //go:noinline
 func (h Handle) endN(instance uint64, begin rt.Tick, values []Typed) {
 	if r := Current.Load(); r != nil && r.instance == instance {
-		r.markN(h, rawformat.KindInterval, r.clock.Now(), begin, values)
+		now := r.clock.Now()
+		r.markN(h, rawformat.KindInterval, now, begin, values)
+		if h.overran(now - begin) {
+			r.noteValues(h.Event, now-begin, values)
+		}
 	}
 }
 
@@ -98,6 +105,10 @@ func (h Handle) RecordN(kind rawformat.Kind, values []Typed) {
 //go:noinline
 func (h Handle) SinceN(begin rt.Time, values []Typed) {
 	if r := Current.Load(); r != nil && !h.Track.IsUnwanted() {
-		r.markN(h, rawformat.KindInterval, r.clock.Now(), r.clock.At(begin), values)
+		now, from := r.clock.Now(), r.clock.At(begin)
+		r.markN(h, rawformat.KindInterval, now, from, values)
+		if h.overran(now - from) {
+			r.noteValues(h.Event, now-from, values)
+		}
 	}
 }
