@@ -6,6 +6,7 @@
 //	curl http://pod:8080/debug/gprof/                           lists the processes
 //	curl http://pod:8080/debug/gprof/snapshot?last=60s -o p.gprof   what they recorded in the last minute
 //	curl -f http://pod:8080/debug/gprof/crashed -o c.gprof          what crashed processes have left
+//	curl http://pod:8080/debug/gprof/triggered                  lists what triggers kept, and where to fetch each
 //	curl -X POST http://pod:8080/debug/gprof/trace?ahead=1s         a window of Go's execution trace, into the recording
 //
 // Importing the package registers nothing, and recording goes on while recordings are read. A recording contains what
@@ -36,6 +37,9 @@ import (
 //	                           ?instance=ID of one process alone, live or not
 //	GET /debug/gprof/crashed   streams an archive of the processes that crashed;
 //	                           404 if none did
+//	GET /debug/gprof/triggered lists the snapshots that triggers kept, as JSON, see
+//	                           [recorder.Trigger]; GET /debug/gprof/triggered/NAME
+//	                           sends one
 //	POST /debug/gprof/trace    has the recorder of this process take a window of Go's
 //	                           execution trace, see [recorder.Recorder.Trace], of
 //	                           ?ahead=1s, and tells the name of its file: it is in
@@ -58,6 +62,8 @@ func Handler(options ...Option) http.Handler {
 	mux.HandleFunc("GET "+root+"{$}", h.with(h.list))
 	mux.HandleFunc("GET "+root+"snapshot", h.with(h.snapshot))
 	mux.HandleFunc("GET "+root+"crashed", h.with(h.crashed))
+	mux.HandleFunc("GET "+root+"triggered", h.with(h.triggered))
+	mux.HandleFunc("GET "+root+"triggered/{name}", h.with(h.triggeredFile))
 	mux.HandleFunc("POST "+root+"trace", trace)
 	return h.guard(mux)
 }
@@ -92,6 +98,7 @@ func (h *handler) guard(next http.Handler) http.Handler {
 type request struct {
 	w         http.ResponseWriter
 	r         *http.Request
+	session   string // its directory, "" of a recording in memory
 	processes []process
 }
 
@@ -114,7 +121,7 @@ func (h *handler) with(serve func(*request)) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		serve(&request{w, r, processes})
+		serve(&request{w, r, rec.Session(), processes})
 	}
 }
 
@@ -172,6 +179,23 @@ func (h *handler) send(s *request, name string, processes []process, last time.D
 		http.Error(s.w, none+"; "+root+" lists those there are", http.StatusNotFound)
 		return
 	}
+	size := int64(0)
+	for i := range processes {
+		size += processes[i].bytes
+	}
+	h.stream(s, name, size, func(w io.Writer) {
+		archive := sections.NewWriter(w)
+		for i := range processes {
+			if processes[i].write(archive, last) != nil {
+				return
+			}
+		}
+		archive.Close() // an error means that the client is gone
+	})
+}
+
+// stream sends a file of about that size, unless there are too many downloads.
+func (h *handler) stream(s *request, name string, size int64, write func(io.Writer)) {
 	select {
 	case h.sending <- struct{}{}:
 		defer func() { <-h.sending }()
@@ -183,15 +207,9 @@ func (h *handler) send(s *request, name string, processes []process, last time.D
 	s.w.Header().Set("Content-Type", "application/octet-stream")
 	s.w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	s.w.Header().Set("Cache-Control", "no-store")
-	w := &patientWriter{s.w, http.NewResponseController(s.w), time.Now().Add(allowance(processes))}
+	w := &patientWriter{s.w, http.NewResponseController(s.w), time.Now().Add(allowance(size))}
 	defer w.SetWriteDeadline(time.Time{}) // the connection may serve others
-	archive := sections.NewWriter(w)
-	for i := range processes {
-		if processes[i].write(archive, last) != nil {
-			return
-		}
-	}
-	archive.Close() // an error means that the client is gone
+	write(w)
 }
 
 const (
@@ -204,14 +222,8 @@ const (
 	slowest = 256 << 10
 )
 
-// allowance is how long all of a download may take.
-func allowance(processes []process) time.Duration {
-	size := int64(0)
-	for i := range processes {
-		size += processes[i].bytes
-	}
-	return patience + time.Duration(size/slowest)*time.Second
-}
+// allowance is how long a download of so many bytes may take.
+func allowance(size int64) time.Duration { return patience + time.Duration(size/slowest)*time.Second }
 
 var errSlow = errors.New("the client is too slow")
 

@@ -58,7 +58,8 @@ var page = template.Must(template.New("list").Parse(`<!doctype html>
 <style>body{font-family:sans-serif}td,th{padding:.2em 1em;text-align:left}td:nth-child(6){text-align:right}</style>
 <h1>Recordings</h1>
 <p><a href="/debug/gprof/snapshot?last=60s">last minute of all that record</a>,
-<a href="/debug/gprof/snapshot">all of them</a>, <a href="/debug/gprof/crashed">all that crashed</a></p>
+<a href="/debug/gprof/snapshot">all of them</a>, <a href="/debug/gprof/crashed">all that crashed</a>,
+<a href="/debug/gprof/triggered">what triggers kept</a></p>
 <table>
 <tr><th>process<th>state<th>service<th>pid<th>since<th>bytes
 {{range .}}<tr><td><a href="{{.Snapshot}}">{{.Instance}}</a><td>{{.State}}<td>{{.Service}}<td>{{.Pid}}<td>{{if .Start}}{{.Start.Format "2006-01-02 15:04:05Z"}}{{end}}<td>{{.Bytes}}
