@@ -261,16 +261,16 @@ type wait struct {
 
 // goroutinesWait adds a row of waiting goroutines.
 func (w *worker) goroutinesWait(e *entry) {
-	w.addWait(e, e.v[1], e.v[2], known(e.v[3]), known(e.v[4]))
+	w.addWait(e, e.v[1], e.v[2], known(e.v[3]), known(e.v[4]), 0)
 }
 
 // goroutineWaits adds a row of one goroutine.
 func (w *worker) goroutineWaits(e *entry) {
-	w.addWait(e, e.v[2], e.v[3], 1, together(known(e.v[4]), known(e.v[5])))
+	w.addWait(e, e.v[2], e.v[3], 1, together(known(e.v[4]), known(e.v[5])), known(e.v[1]))
 }
 
-// addWait adds a row of goroutines that waited for wall each.
-func (w *worker) addWait(e *entry, stack, reason uint64, goroutines, wall int64) {
+// addWait adds a row of goroutines that waited for wall each; of a single one the number may be known.
+func (w *worker) addWait(e *entry, stack, reason uint64, goroutines, wall, number int64) {
 	k := waitKey{stack, min(reason, uint64(len(rawformat.WaitReasons)))}
 	at, ok := w.view.waits[k]
 	if !ok {
@@ -281,6 +281,7 @@ func (w *worker) addWait(e *entry, stack, reason uint64, goroutines, wall int64)
 	}
 	b := w.rows.in(&at.lane.waits, stream.Series{Process: w.job.process.ID, Kind: stream.Waits, Track: at.lane.id}, 0)
 	w.row(b, e.at)
+	b.AppendOwner(stream.Owner{Goroutine: number})
 	b.Stack = append(b.Stack, at.stack)
 	b.Value, b.Number = append(b.Value, together(goroutines, wall)), append(b.Number, goroutines)
 }

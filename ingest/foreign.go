@@ -50,7 +50,7 @@ type ForeignFile interface {
 }
 
 // grouper is a foreign file that supports groupings of tracks.
-type grouper interface{ group(by Grouping) }
+type grouper interface{ group(s Selection) }
 
 // namer is a foreign file whose functions programs can name.
 type namer interface{ NameBy(naming.Resolve) }
@@ -232,7 +232,7 @@ func (f *Found) ours(what string) error {
 
 // foreignSources returns the sources of the chosen foreign processes, one for each file. Ids are
 // places in chosen.
-func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping) (all []stream.Source) {
+func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, s Selection) (all []stream.Source) {
 	ids := map[ForeignFile][]stream.ProcessID{}
 	for i, p := range chosen {
 		if p.foreign == nil {
@@ -250,7 +250,7 @@ func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, by Grouping)
 		}
 		file := p.foreign.file
 		if g, ok := file.(grouper); ok {
-			g.group(by)
+			g.group(s)
 		}
 		if n, ok := file.(namer); ok && f.symbols != nil {
 			n.NameBy(f.resolve)
@@ -271,6 +271,7 @@ const goTraceFormat = "Go execution trace"
 type goTrace struct {
 	*gotrace.File
 	tracks gotrace.Grouping
+	states bool
 	place  func(mono uint64) stream.Time // the clock that it shares with recordings; nil: none
 }
 
@@ -287,7 +288,7 @@ func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Proce
 
 // Source implements [ForeignFile].
 func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
-	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, Place: g.place, Shift: shift})
+	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, States: g.states, Place: g.place, Shift: shift})
 }
 
 // trimTraces leaves each generation to one of the traces that have it, because snapshots of a
@@ -313,7 +314,7 @@ func (f *Found) trimTraces() {
 	f.Processes = slices.DeleteFunc(f.Processes, func(p *Process) bool { return copied[p] })
 }
 
-func (g *goTrace) group(by Grouping) { g.tracks = traceTracks(by) }
+func (g *goTrace) group(s Selection) { g.tracks, g.states = traceTracks(s.Grouping), s.States }
 
 // traceTracks is the grouping of a trace that goes with one of recordings.
 func traceTracks(by Grouping) gotrace.Grouping {
@@ -349,7 +350,7 @@ const (
 )
 
 // windows returns the sources of the execution trace windows beside the recording of p.
-func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (all []stream.Source) {
+func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (all []stream.Source) {
 	var seen gotrace.Overlap
 	for i, w := range p.Traces {
 		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
@@ -362,7 +363,7 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, by Grouping) (a
 			t.Ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "execution traces", Where: w.Name, Count: 1, Bytes: w.Size})
 		default:
 			all = append(all, f.Source(t, id, gotrace.Options{
-				Tracks: traceTracks(by), Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
+				Tracks: traceTracks(s.Grouping), States: s.States, Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
 			}))
 		}
 	}

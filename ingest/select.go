@@ -26,6 +26,8 @@ type Selection struct {
 	From, To stream.Time
 	// Grouping says which tracks samples and markers are put on.
 	Grouping Grouping
+	// States adds the states of goroutines that execution traces tell, see [gotrace.StateEvent].
+	States bool
 }
 
 // Grouping says which tracks there are, see [decode.Grouping].

@@ -57,9 +57,9 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	}
 	describe(tables, processes)
 	f.noteDiscards(processes, &tables.Ledger)
-	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), f.foreignSources(tables, processes, s.Grouping)
+	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), f.foreignSources(tables, processes, s)
 	for i, p := range processes {
-		others = append(others, p.windows(tables, stream.ProcessID(i+1), s.Grouping)...)
+		others = append(others, p.windows(tables, stream.ProcessID(i+1), s)...)
 	}
 	if s.From == 0 && s.To == 0 { // else it is of a part
 		recorded = watchHeap(recorded)

@@ -28,7 +28,7 @@ type Kind uint8
 
 const (
 	Samples      Kind = iota // a stack at a moment
-	Waits                    // goroutines that wait at a stack: Value is the ns of wall time of all of them, Number how many there are
+	Waits                    // goroutines that wait at a stack: Value is the ns of wall time of all of them, Number how many there are; of a single one the owner may be known
 	Measurements             // of a measure, the Counter, at a stack: Value is in its unit, and may be below 0 in a difference; Number is 0
 	Markers                  // an event of the program, with arguments
 	Delays                   // how long work had waited: Value is ns
@@ -57,7 +57,7 @@ var kindColumns = [numKinds]Columns{
 	Samples:      UsesStack | UsesWeight | UsesOwner,
 	Markers:      UsesStack | UsesPhase | UsesArgs | UsesOwner,
 	Delays:       UsesValue,
-	Waits:        UsesStack | UsesValue,
+	Waits:        UsesStack | UsesValue | UsesOwner,
 	Measurements: UsesStack | UsesValue | UsesOwner,
 	Allocations:  UsesStack | UsesPhase | UsesValue | UsesOwner,
 	Counts:       UsesValue,

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gprof/convert/internal/chance"
 )
 
 // minProcesses is how many processes a set must have for its spread to mean something.
 const minProcesses = 3
-
-// unlikely is the significance level: one finding in twenty is false.
-const unlikely = 0.05
 
 // Change is a figure in both sets.
 type Change struct {
@@ -41,7 +40,7 @@ func newChange(base, new Estimate, processes int) Change {
 		return c
 	}
 	c.P = c.chance(new.Value-base.Value, math.Hypot(base.Error, new.Error))
-	c.Low, c.High = fieller(base, new, quantile(unlikely, c.freedom))
+	c.Low, c.High = fieller(base, new, chance.Quantile(chance.Unlikely, c.freedom))
 	return c
 }
 
@@ -55,7 +54,7 @@ func (c *Change) chance(difference, err float64) float64 {
 	case err == 0:
 		return 0
 	}
-	return tail(difference/err, c.freedom)
+	return chance.Tail(difference/err, c.freedom)
 }
 
 // welch is the degrees of freedom of a difference by Welch and Satterthwaite. A figure that is 0 in
@@ -87,13 +86,13 @@ func fieller(base, new Estimate, far float64) (low, high *float64) {
 // find marks the changes that are more than noise, by Benjamini and Hochberg's procedure.
 func find(changes []*Change) {
 	order := byChance(changes)
-	for k := len(order); k > 0; k-- {
-		if order[k-1].P <= unlikely*float64(k)/float64(len(order)) {
-			for _, c := range order[:k] {
-				c.Found = true
-			}
-			return
-		}
+	var ps []float64
+	for _, c := range order {
+		ps = append(ps, c.P)
+	}
+	limit := chance.Limit(ps)
+	for _, c := range order {
+		c.Found = c.P <= limit
 	}
 }
 
@@ -102,7 +101,7 @@ func find(changes []*Change) {
 func findSurely(changes []*Change) {
 	order := byChance(changes)
 	for i, c := range order {
-		if c.P > unlikely/float64(len(order)-i) {
+		if c.P > chance.Unlikely/float64(len(order)-i) {
 			return
 		}
 		c.Found = true
@@ -114,78 +113,4 @@ func byChance(changes []*Change) []*Change {
 	order := slices.DeleteFunc(changes, func(c *Change) bool { return !c.Judged })
 	slices.SortStableFunc(order, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
 	return order
-}
-
-// tail is how likely it is that a number of Student's distribution lies as far
-// from 0 as t or farther, to either side.
-func tail(t, freedom float64) float64 {
-	if math.IsInf(t, 0) {
-		return 0
-	}
-	return beta(freedom/2, 0.5, freedom/(freedom+t*t))
-}
-
-// quantile is how far from 0 numbers lie, to either side, that are as unlikely
-// as p.
-func quantile(p, freedom float64) float64 {
-	low, high := 0.0, 1.0
-	for tail(high, freedom) > p {
-		low, high = high, 2*high
-	}
-	for range 60 {
-		middle := (low + high) / 2
-		if tail(middle, freedom) > p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high
-}
-
-// beta is the regularized incomplete beta function I_x(a, b).
-func beta(a, b, x float64) float64 {
-	if x <= 0 || x >= 1 {
-		return min(max(x, 0), 1)
-	}
-	if x > (a+1)/(a+b+2) {
-		return 1 - beta(b, a, 1-x)
-	}
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	return math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log1p(-x)) / a * fraction(a, b, x)
-}
-
-// fraction is the continued fraction of the incomplete beta function, by Lentz's
-// method.
-func fraction(a, b, x float64) float64 {
-	const tiny, enough = 1e-300, 1e-14
-	f, c, d := 1.0, 1.0, 0.0
-	for i := range 500 {
-		m := float64(i / 2)
-		var n float64
-		switch {
-		case i == 0:
-			n = 1
-		case i%2 == 0:
-			n = m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
-		default:
-			n = -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		}
-		d = 1 + n*d
-		if math.Abs(d) < tiny {
-			d = tiny
-		}
-		d = 1 / d
-		c = 1 + n/c
-		if math.Abs(c) < tiny {
-			c = tiny
-		}
-		f *= c * d
-		if math.Abs(1-c*d) < enough {
-			break
-		}
-	}
-	return f - 1
 }

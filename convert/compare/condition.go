@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gprof/convert/internal/chance"
 	"gprof/stream/wording"
 )
 
@@ -222,7 +223,7 @@ func (r *Report) verdict(c Condition, of Change) Verdict {
 		return Holds
 	case !limit.Judged:
 		return TooFew
-	case limit.P > unlikely:
+	case limit.P > chance.Unlikely:
 		return Noise
 	}
 	return Beyond

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gprof/convert/internal/chance"
 )
 
 // findMoved finds costs that moved from a function to its neighbours, as where one was divided into two
@@ -79,7 +81,7 @@ func (b *builder) level(g *group) bool {
 	if freedom <= 0 || least == 0 {
 		return false
 	}
-	width := quantile(unlikely, freedom) * err
+	width := chance.Quantile(chance.Unlikely, freedom) * err
 	return math.Abs(new.Value-base.Value) <= width && width <= least/2
 }
 

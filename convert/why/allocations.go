@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gprof/convert/internal/places"
 	"gprof/convert/why/internal/facts"
 	"gprof/stream"
 )
@@ -99,7 +100,7 @@ func (p *Process) sitesThat(of *facts.Stacks, has func(function string) bool) []
 
 // contains reports whether a stack has a function.
 func (p *Process) contains(stack stream.StackID, has func(function string) bool) (found bool) {
-	facts.Frames(p.tables, stack, func(function string) bool {
+	places.Frames(p.tables, stack, func(function string) bool {
 		found = has(function)
 		return !found
 	})

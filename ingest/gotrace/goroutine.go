@@ -10,6 +10,7 @@ import (
 
 // goroutine is the state of a live goroutine.
 type goroutine struct {
+	id        int64
 	lane      *lane // nil: unknown
 	state     state
 	accounted int64          // time up to which its state was accounted
@@ -18,6 +19,7 @@ type goroutine struct {
 	run       place          // where it began to run
 	call      *interval      // its current system call
 	regions   []interval
+	assist    *interval // of the garbage collector, if it helps
 }
 
 // interval is something that began.
@@ -49,6 +51,7 @@ func (s *Source) goroutine(ev *event) {
 		return // it is restated in each generation
 	}
 	s.account(g, ev.time, 1)
+	s.tellWaker(g, ev)
 	s.leave(g, ev)
 	s.enter(g, ev)
 }
@@ -56,7 +59,7 @@ func (s *Source) goroutine(ev *event) {
 // newGoroutine adds a goroutine when it is first seen. One that was not created in the trace has
 // been in its state from the beginning, since a transition would have been recorded.
 func (s *Source) newGoroutine(ev *event) *goroutine {
-	g := &goroutine{state: notThere, accounted: ev.time}
+	g := &goroutine{id: ev.id, state: notThere, accounted: ev.time}
 	s.live[ev.id] = g
 	if ev.old == notThere {
 		return g
@@ -83,6 +86,7 @@ func (s *Source) account(g *goroutine, now, ended int64) {
 	}
 	l := s.tracks.laneOf(g)
 	ns := max(now-g.accounted, 0)
+	s.tellState(g, g.accounted, now)
 	g.accounted = now
 	l.tally.time[g.state] += ns
 	if g.state != running {
@@ -212,6 +216,7 @@ func (s *Source) generation(now int64) {
 	}
 	s.tellWaits()
 	s.tellGroups(now)
+	s.forgetStops()
 }
 
 // tellGroups adds a marker for each root function about its goroutines in the last generation.
@@ -249,6 +254,7 @@ func (s *Source) end(now int64) {
 		s.taskOpen(s.tasks[id])
 	}
 	s.counts.end(s)
+	s.stops = nil
 	clear(s.live)
 	clear(s.ranges)
 	clear(s.tasks)

@@ -23,6 +23,8 @@ const (
 	labelMarker
 	runMarker
 	groupMarker
+	stateMarker
+	wakeMarker
 	numMarkers
 )
 
@@ -70,6 +72,8 @@ func definitions() [numMarkers]definition {
 			number("created", "Created", stream.FormatInteger), number("ended", "Ended", stream.FormatInteger),
 			number("running", "Running", stream.FormatNanoseconds), number("runnable", "Runnable", stream.FormatNanoseconds),
 			number("waiting", "Waiting", stream.FormatNanoseconds), number("calling", "In system calls", stream.FormatNanoseconds)}}, scheduling},
+		stateMarker: {stream.Event{Name: StateEvent, Display: stream.ShowTable, Chart: "{marker.data.state}", Fields: []stream.EventField{text("state", "State")}}, scheduling},
+		wakeMarker:  {stream.Event{Name: WakeEvent, Display: stream.ShowTable, Fields: []stream.EventField{number("by", "By the goroutine", stream.FormatInteger)}}, scheduling},
 	}
 }
 
@@ -249,12 +253,14 @@ func (s *Source) rangeBegins(ev *event) {
 		return // it is restated in each generation
 	}
 	s.ranges[k] = &interval{place: s.rangePlace(ev), begun: ev.kind == kindRangeBegin}
+	s.collects(k, ev, s.ranges[k])
 }
 
 func (s *Source) rangeEnds(ev *event) {
 	k := rangeKey{ev.scope, ev.id, ev.name}
 	r := s.ranges[k]
 	delete(s.ranges, k)
+	s.collects(k, ev, nil)
 	if r == nil || !r.begun {
 		p := s.rangePlace(ev)
 		s.markRange(k, &p, stream.PhaseEnd, 0, ev.values)

@@ -21,6 +21,9 @@ type Options struct {
 	// Beside says that there is a recording of the process, too, with samples, waits and counters:
 	// those of the trace are dropped, and counted in the ledger.
 	Beside bool
+	// States adds what [StateEvent] and [WakeEvent] say: each state of each goroutine, exactly. They are
+	// many: a row or two for each time that a goroutine begins or ends to wait.
+	States bool
 	// FirstIndex is the index of the first row, distinct from those of the process's other sources.
 	FirstIndex uint64
 }
@@ -34,6 +37,7 @@ type Source struct {
 	process stream.ProcessID
 	rows    batches.Batches
 	ended   bool
+	states  bool
 	largest int64 // bytes of a generation
 	claim   stream.Claim
 	beside  bool
@@ -60,6 +64,7 @@ type Source struct {
 	thread  int64          // the last of them
 	strange int64          // unknown events
 	leaps   int64          // transitions that no event told
+	stops   []stop         // of the world, in this generation
 }
 
 // Source returns the source of the trace's events; its process is a row of t.
@@ -68,7 +73,7 @@ func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *So
 		claim: stream.Claim{Input: true},
 		file:  f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
-		beside: o.Beside, definitions: definitions(), counters: map[string]*counter{},
+		beside: o.Beside, states: o.States, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
 	}

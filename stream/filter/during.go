@@ -223,16 +223,6 @@ func (q *Query) fieldBits() (bits uint64) {
 	return bits
 }
 
-// lasts reports whether a duration fulfils the conditions.
-func (q *Query) lasts(ns int64) bool {
-	for i := range q.conditions {
-		if c := &q.conditions[i]; c.field == durationField && !c.holdsNumber(intNumber(ns)) {
-			return false
-		}
-	}
-	return true
-}
-
 // marker notes a marker that a query names.
 func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 	holds := f.holds(b, i)
@@ -250,7 +240,7 @@ func (d *duringFilter) marker(f *boundQuery, b *stream.Batch, i int) {
 func (d *duringFilter) found(q *Query, fulfils bool, x span, goroutine uint64) {
 	ns := int64(x.to - x.from)
 	d.longest = max(d.longest, ns)
-	if !fulfils || !q.lasts(ns) {
+	if !fulfils || !q.Lasts(ns, nil) {
 		return
 	}
 	track := x.scope

@@ -27,6 +27,9 @@ import (
 // 50%), a moment (RFC 3339), true, false, or a text; in quotes it may hold any
 // characters. Of a text, < and the like compare the number that it is. A marker
 // that lacks the field is not wanted.
+//
+// The duration may also be compared by order with a percentile, duration>p99 or >=p99.9: see [Query.Lasts]. Only
+// what knows all durations first can use such a query.
 type Query struct {
 	Name       Pattern
 	conditions []condition
@@ -38,6 +41,7 @@ type condition struct {
 	field string
 	op    operator
 	value literal
+	share float64 // of a percentile of the duration, 0 to 1; else 0
 }
 
 // durationField is the field that every marker has.
@@ -129,6 +133,7 @@ func (p *queryParser) condition() (c condition) {
 		p.fail("after the field %q there is no operator: = != < <= > >= ~", c.field)
 	}
 	c.value = newLiteral(p.word(",&]"))
+	c.share = c.percentile()
 	if err := c.check(); err != nil {
 		p.fail("%w", err)
 	}
@@ -172,12 +177,12 @@ func (c *condition) check() (err error) {
 	case opMatches:
 		c.value.expression, err = regexp.Compile(c.value.text)
 	case opLess, opAtMost, opMore, opAtLeast:
-		if !c.value.number.known() {
+		if c.share == 0 && !c.value.number.known() {
 			err = fmt.Errorf("%s%s%s: %q is no number, such as 100, 0.5, 100ms or 4KiB", c.field, c.op, c.value.text, c.value.text)
 		}
 	}
-	if err == nil && c.field == durationField && c.op != opMatches && !c.value.number.known() {
-		err = fmt.Errorf("%q is no duration, such as 100ms", c.value.text)
+	if err == nil && c.field == durationField && c.op != opMatches && c.share == 0 && !c.value.number.known() {
+		err = fmt.Errorf("%q is no duration, such as 100ms, and no percentile after < <= > >=, such as p99", c.value.text)
 	}
 	return err
 }

@@ -43,6 +43,7 @@ type cli struct {
 	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
 	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
 	Why     whyCmd     `cmd:"" help:"Say why a program died or became slow: ranked findings with their evidence."`
+	Slow    slowCmd    `cmd:"" help:"Say where the time of slow markers went, and what they have in common."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`

@@ -24,9 +24,13 @@ type Filter struct {
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
 
+	States bool `kong:"-"` // the states of goroutines that execution traces tell are wanted, too
+
 	redact *redact.Redactor // of the source; nil: nothing is redacted
 	spill  string           // directory for rows that wait
 }
+
+var errPercentile = errors.New("a percentile is known only once all is read; gprof-convert slow takes it, and says which duration it is")
 
 var errDuringAll = errors.New("--during-all says how much of the time of --during or --trace is kept; give --during, too")
 
@@ -58,6 +62,9 @@ func (f *Filter) queries() (all []filter.Query, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--during %w", err)
 		}
+		if len(q.Percentiles()) > 0 {
+			return nil, fmt.Errorf("--during %s: %w", text, errPercentile)
+		}
 		all = append(all, q)
 	}
 	return all, nil
@@ -72,7 +79,7 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, console.Exit(console.Usage, err)
 	}
-	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks]}
+	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks], States: f.States}
 	if f.Given() {
 		selection.From, selection.To = from, to
 	}

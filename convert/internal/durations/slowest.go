@@ -19,12 +19,12 @@ type Slowest [3]Exemplar
 // Add adds those of o.
 func (s *Slowest) Add(o *Slowest) {
 	for i := range o {
-		s.offer(o[i])
+		s.Offer(o[i])
 	}
 }
 
-// offer takes an exemplar if it is one of the slowest, whatever the order in which they come.
-func (s *Slowest) offer(x Exemplar) {
+// Offer takes an exemplar if it is one of the slowest, whatever the order in which they come.
+func (s *Slowest) Offer(x Exemplar) {
 	if x == (Exemplar{}) {
 		return
 	}
@@ -50,6 +50,6 @@ func (s *Slowest) look(b *stream.Batch, i int, fields stream.SpanFields) {
 		of = b.Owner(i).Span
 	}
 	if of != (stream.Span{}) {
-		s.offer(Exemplar{b.Duration[i], b.Time[i], of})
+		s.Offer(Exemplar{b.Duration[i], b.Time[i], of})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/convert/internal/places"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -156,15 +157,15 @@ func TestPlace(t *testing.T) {
 	b := streamtest.NewBuilder()
 	stack := b.Stack("runtime.goexit", "net/http.(*conn).serve", "example.com/shop.(*Cart).Add", "sync.(*Mutex).Lock", "sync.runtime_SemacquireMutex", "runtime.gopark")
 	label := b.Tables.Frames.Intern(stream.Frame{Function: b.Tables.Strings.Intern("waiting: lock"), Label: true})
-	got := PlaceOf(b.Tables, "example.com/shop", b.Tables.Stacks.Intern(stack, label))
-	want := Place{Function: "example.com/shop.(*Cart).Add", Via: "sync.(*Mutex).Lock", Leaf: "runtime.gopark", Root: "net/http.(*conn).serve", Reason: "lock"}
+	got := places.Of(b.Tables, "example.com/shop", b.Tables.Stacks.Intern(stack, label))
+	want := places.Place{Function: "example.com/shop.(*Cart).Add", Via: "sync.(*Mutex).Lock", Leaf: "runtime.gopark", Root: "net/http.(*conn).serve", Reason: "lock"}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := PlaceOf(b.Tables, "example.com/shop", 0); got != (Place{}) || got.String() != "(no stack)" {
+	if got := places.Of(b.Tables, "example.com/shop", 0); got != (places.Place{}) || got.String() != "(no stack)" {
 		t.Errorf("of no stack: %+v", got)
 	}
-	if !PlaceOf(b.Tables, "example.com/shop", b.Stack("gprof/recorder/internal/keeper.(*Keeper).run", "time.Sleep")).OfRecorder() {
+	if !places.Of(b.Tables, "example.com/shop", b.Stack("gprof/recorder/internal/keeper.(*Keeper).run", "time.Sleep")).OfRecorder() {
 		t.Error("the recorder's goroutine counts as the program's")
 	}
 }

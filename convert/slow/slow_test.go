@@ -1,0 +1,308 @@
+package slow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gprof/convert/slow"
+	"gprof/stream"
+	"gprof/stream/filter"
+	"gprof/stream/streamtest"
+)
+
+const ms = 1_000_000
+
+// world is a recording of requests.
+type world struct {
+	*streamtest.Builder
+	p                     *streamtest.Process
+	track                 *streamtest.Track
+	request, state, wakes stream.EventID
+}
+
+func newWorld() *world {
+	w := &world{Builder: streamtest.NewBuilder()}
+	w.p = w.Process(stream.Process{Instance: 1, Name: "shop", Interval: ms, End: 1000_000 * ms})
+	w.track = w.p.Track("t")
+	w.request = w.Event(stream.Event{Name: "request", Fields: []stream.EventField{{Name: "route", Type: stream.Text}, {Name: "items", Type: stream.Int}}})
+	w.state = w.Event(stream.Event{Name: "goroutine state", Fields: []stream.EventField{{Name: "state", Type: stream.Text}}})
+	w.wakes = w.Event(stream.Event{Name: "goroutine wake-up", Fields: []stream.EventField{{Name: "by", Type: stream.Uint}}})
+	return w
+}
+
+func (w *world) marker(e stream.EventID, g int64, phase stream.Phase, at, duration int64, stack stream.StackID, args ...any) {
+	w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Markers, Event: e}, Time: stream.Time(at), Phase: phase, Duration: duration, Stack: stack, Args: args, Owner: stream.Owner{Goroutine: g}})
+}
+
+func (w *world) interval(g, at, duration int64, route string, items int64) {
+	w.marker(w.request, g, stream.Interval, at, duration, 0, route, items)
+}
+
+// states adds states of a goroutine, one after the other.
+func (w *world) states(g, at int64, all ...any) {
+	for i := 0; i < len(all); i += 2 {
+		name, ns := all[i].(string), int64(all[i+1].(int))
+		stack := stream.StackID(0)
+		if reason, ok := strings.CutPrefix(name, "waiting: "); ok {
+			name = "waiting"
+			stack = w.waiting(reason, "main.handle", "main.get", "sync.(*Mutex).Lock")
+		}
+		w.marker(w.state, g, stream.Interval, at, ns, stack, name)
+		at += ns
+	}
+}
+
+func (w *world) waiting(reason string, functions ...string) stream.StackID {
+	return w.Tables.Stacks.Intern(w.Stack(functions...), w.Tables.Frames.Intern(stream.Frame{Label: true, Function: w.Tables.Strings.Intern("waiting: " + reason)}))
+}
+
+// report is what slow makes of it.
+func report(t *testing.T, src stream.Source, query string) *slow.Report {
+	t.Helper()
+	r, err := try(t, src, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func try(t *testing.T, src stream.Source, query string) (*slow.Report, error) {
+	t.Helper()
+	q, err := slow.Default(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := slow.New(slow.Options{Query: q, SpillDir: t.TempDir()})
+	if err := stream.Copy(s, src, stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return &s.Report, s.Nothing
+}
+
+// split is the exact and the estimated time of a group by parts.
+func split(r *slow.Report, of func(slow.Part) slow.Amount) string {
+	var all []string
+	for _, p := range r.Split {
+		if a := of(p); a.Exact > 0 {
+			all = append(all, fmt.Sprintf("%s %d", p.Name, a.Exact))
+		} else if a.Estimated > 0 {
+			all = append(all, fmt.Sprintf("%s ~%d±%d", p.Name, a.Estimated, a.Error))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func slowOf(p slow.Part) slow.Amount { return p.Slow }
+
+// An interval's time is that of its goroutine's states, cut to it; who ended a wait is told.
+func TestExact(t *testing.T) {
+	w := newWorld()
+	w.states(1, 0, "running", 100, "waiting: sync", 50, "runnable", 7, "gc assist", 3, "waiting: network", 20, "system call", 30, "waiting: sleep", 11, "stop the world", 2, "running", 100)
+	w.marker(w.wakes, 1, stream.Instant, 150, 0, w.Stack("main.reload", "sync.(*Mutex).Unlock"), uint64(9))
+	w.states(2, 0, "running", 1000, "waiting: sync", 50)
+	w.interval(1, 90, 213, "a", 1)
+	w.interval(2, 200, 10, "a", 1)
+	r := report(t, w.Source(), "request[duration>100]")
+	if got, want := split(r, slowOf), "CPU 90, waiting for a processor 7, garbage collector 5, locks 50, network 20, system calls 30, sleep, channels, others 11"; got != want {
+		t.Errorf("slow: %s\nwant  %s", got, want)
+	}
+	if got := split(r, func(p slow.Part) slow.Amount { return p.Rest }); got != "CPU 10" {
+		t.Errorf("rest: %s", got)
+	}
+	if r.Slow.Exact != 213 || r.Slow.Wall != 213 || len(r.Notes) != 1 {
+		t.Errorf("%+v, notes %q", r.Slow, r.Notes)
+	}
+	first := r.More[0]
+	if first.Part != "locks" || !strings.Contains(first.Place, "main.get") || len(first.By) != 1 || first.By[0].Time != 50 || !strings.Contains(first.By[0].Place, "main.reload") {
+		t.Errorf("most in addition is %+v", first)
+	}
+}
+
+// What no trace covers is estimated from samples and looks at waits, where their goroutine is known; the rest is unknown.
+func TestEstimates(t *testing.T) {
+	w := newWorld()
+	w.interval(1, 0, 100*ms, "a", 1)
+	w.interval(1, 200*ms, ms, "a", 1)
+	for i := range int64(20) {
+		w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: stream.Time(i * ms), Stack: w.Stack("main.work"), Weight: 1, CPU: ms, Owner: stream.Owner{Goroutine: 1 + i%2}})
+	}
+	wait := func(at, value int64, g int64) {
+		w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Waits}, Time: stream.Time(at), Stack: w.waiting("network", "main.ask"), Value: value, Number: 1, Owner: stream.Owner{Goroutine: g}})
+	}
+	wait(60*ms, 40*ms, 1)
+	wait(205*ms, 10*ms, 1) // outside
+	wait(60*ms, 40*ms, 0)
+	r := report(t, w.Source(), "request[duration>10ms]")
+	if got, want := split(r, slowOf), "CPU ~10000000±6324555, network ~40000000±20000000, unknown 50000000"; got != want {
+		t.Errorf("slow: %s\nwant  %s", got, want)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "no execution trace") }) {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+// Where a trace covers a part of an interval, samples say nothing of the time there.
+func TestPartlyExact(t *testing.T) {
+	w := newWorld()
+	w.interval(1, 0, 100, "a", 1)
+	w.interval(1, 200, 1, "a", 1)
+	w.states(1, 50, "running", 50)
+	for _, at := range []stream.Time{10, 60} {
+		w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: w.Stack("main.work"), Weight: 1, CPU: 20, Owner: stream.Owner{Goroutine: 1}})
+	}
+	r := report(t, w.Source(), "request[duration>10]")
+	if a := r.Split[slow.CPU].Slow; a.Exact != 50 || a.Estimated != 20 || r.Split[slow.Unknown].Slow.Exact != 30 {
+		t.Errorf("%+v, unknown %+v", a, r.Split[slow.Unknown].Slow)
+	}
+}
+
+// The percentile is the nearest rank of the intervals that fulfil the other conditions, by name.
+func TestPercentiles(t *testing.T) {
+	for _, c := range []struct {
+		query     string
+		threshold int64
+		slow      int64
+	}{
+		{"request", 198, 2}, {"request[duration>p50]", 100, 100}, {"request[duration>=p100]", 200, 1}, {"request[duration>p99.5]", 199, 1},
+		{"request[duration>p90, route=b]", 180, 10}, {"request[duration<=p7]", 14, 14}, {"request[route=b]", -1, 100},
+	} {
+		w := newWorld()
+		for i := range int64(200) {
+			w.interval(1+i%3, i*1000, i+1, string(rune('a'+i%2)), i)
+		}
+		r := report(t, w.Shuffled(7), c.query)
+		if n := r.Names[0]; n.Intervals != 200 || n.Slow != c.slow || n.Threshold != c.threshold || r.Slow.Intervals != c.slow || r.Rest.Intervals != 200-c.slow {
+			t.Errorf("%s: %+v, %d slow, %d others", c.query, n, r.Slow.Intervals, r.Rest.Intervals)
+		}
+	}
+}
+
+// What there is nothing to say about is an error that says why.
+func TestNothing(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		want  error
+		text  string
+		add   func(*world)
+	}{
+		{"nosuch", filter.ErrNoMatch, "there are:\n  request", func(w *world) { w.interval(1, 0, 1, "a", 1) }},
+		{"request", slow.ErrNothing, "of so few", func(w *world) { w.interval(1, 0, 5, "a", 1) }},
+		{"request[duration>1s]", slow.ErrNothing, "of 1 intervals none", func(w *world) { w.interval(1, 0, 5, "a", 1) }},
+		{"request", slow.ErrNothing, "no duration", func(w *world) { w.marker(w.request, 1, stream.Instant, 5, 0, 0, "a", int64(1)) }},
+		{"request", filter.ErrNoMatch, "none at all", func(*world) {}},
+	} {
+		w := newWorld()
+		w.track.Sample(1, w.Stack("main.main"))
+		c.add(w)
+		if _, err := try(t, w.Source(), c.query); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v, want %q", c.query, err, c.text)
+		}
+	}
+}
+
+// Starts and ends are intervals, of the goroutine of the start; a start alone is still running.
+func TestHalves(t *testing.T) {
+	w := newWorld()
+	w.marker(w.request, 1, stream.PhaseStart, 100, 0, 0, "a", int64(1))
+	w.marker(w.request, 2, stream.PhaseStart, 110, 0, 0, "a", int64(1))
+	w.marker(w.request, 3, stream.PhaseEnd, 150, 0, 0, "a", int64(1)) // of 2, which has no end of its own
+	w.marker(w.request, 1, stream.PhaseEnd, 400, 0, 0, "a", int64(1))
+	w.marker(w.request, 4, stream.PhaseStart, 1000_000*ms-5, 0, 0, "b", int64(1))
+	w.marker(w.request, 5, stream.PhaseEnd, 10, 0, 0, "b", int64(1)) // its start is gone
+	w.states(1, 0, "running", 500)
+	w.states(2, 0, "waiting: sync", 500)
+	w.states(4, 1000_000*ms-100, "waiting: network", 100)
+	r := report(t, w.Source(), "request[duration>=300]")
+	if r.Slow.Intervals != 1 || r.Slow.Wall != 300 || r.Rest.Intervals != 1 || r.Rest.Wall != 40 || r.Open.Intervals != 1 || r.Open.Wall != 5 || r.Names[0].Open != 1 {
+		t.Errorf("slow %+v, rest %+v, open %+v", r.Slow, r.Rest, r.Open)
+	}
+	if got := split(r, func(p slow.Part) slow.Amount { return p.Open }); got != "network 5" {
+		t.Errorf("still running: %s", got)
+	}
+	if got := split(r, func(p slow.Part) slow.Amount { return p.Rest }); got != "locks 40" {
+		t.Errorf("rest: %s", got)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "1 ends") }) {
+		t.Errorf("notes %q", r.Notes)
+	}
+	only := newWorld()
+	only.marker(only.request, 1, stream.PhaseStart, 100, 0, 0, "a", int64(1))
+	r = report(t, only.Source(), "request")
+	if r.Slow.Intervals != 0 || r.Open.Intervals != 1 {
+		t.Errorf("only a start: %+v, %+v", r.Slow, r.Open)
+	}
+}
+
+// busy is a recording in which requests for one route wait for a lock, one in fifty.
+func busy(seed uint64) *world {
+	w := newWorld()
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range int64(2000) {
+		g, at, route := 1+i%7, i*100*ms, "/list"
+		cpu, lock := ms+random.Int64N(ms/10), random.Int64N(ms/100)+1
+		if i%50 == 0 {
+			route, lock = "/export", 40*ms+random.Int64N(ms)
+		}
+		w.states(g, at, "running", int(cpu), "waiting: sync", int(lock), "running", 10)
+		w.interval(g, at, cpu+lock+10, route, i)
+	}
+	return w
+}
+
+// What slow ones have in common is found, and of what has nothing to do with it next to nothing. The order of
+// rows doesn't matter.
+func TestFound(t *testing.T) {
+	var before string
+	for order := range uint64(2) {
+		r := report(t, busy(1).Shuffled(order), "request[duration>p98]")
+		if r.Slow.Intervals != 40 || !r.Split[slow.Lock].Found || r.Split[slow.CPU].Found {
+			t.Errorf("%d slow; %+v", r.Slow.Intervals, r.Split)
+		}
+		if len(r.More) != 1 || r.More[0].Part != "locks" || !r.More[0].Found || r.More[0].In != 40 {
+			t.Errorf("more: %+v", r.More)
+		}
+		if x := r.Traits[0]; x.Name != "route" || x.Value != "/export" || x.Slow != 40 || x.Rest != 0 || !x.Found {
+			t.Errorf("traits: %+v", r.Traits)
+		}
+		for _, x := range r.Traits[1:] {
+			if x.Found {
+				t.Errorf("found by chance: %+v", x)
+			}
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != "" && string(text) != before {
+			t.Errorf("another order gives another report:\n%s\n%s", before, text)
+		}
+		before = string(text)
+		if len(r.Longest) != 10 || !slices.IsSortedFunc(r.Longest, func(a, b slow.Slow) int { return int(b.Took - a.Took) }) || !strings.HasPrefix(r.Longest[0].Most, "locks") {
+			t.Errorf("longest: %+v", r.Longest)
+		}
+	}
+}
+
+// The page has all parts, loads nothing, and shows what recordings hold as text.
+func TestPage(t *testing.T) {
+	w := busy(2)
+	w.interval(1, 5_000*100*ms, 90*ms, "<script>alert(1)</script>", 1)
+	var out strings.Builder
+	if err := report(t, w.Source(), "request[duration>p98]").WriteHTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, want := range []string{"main.get", "/export", "waiting for a processor", "90ms", "default-src 'none'"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "<script") || strings.Contains(text, "ZgotmplZ") || strings.Contains(text, "http:") || strings.Contains(text, "https:") {
+		t.Errorf("the page loads or runs something:\n%s", text)
+	}
+}
