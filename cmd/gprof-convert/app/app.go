@@ -28,6 +28,7 @@ import (
 	"gprof/cmd/internal/manual"
 	"gprof/convert"
 	"gprof/convert/compare"
+	"gprof/convert/list"
 	"gprof/convert/top"
 	"gprof/ingest"
 	"gprof/stream"
@@ -41,9 +42,11 @@ type cli struct {
 	Commit  commitCmd  `cmd:"" help:"Make one whole of what the tasks of a plan wrote."`
 	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
 	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
+	List    listCmd    `cmd:"" help:"List single markers with their fields, and the course of counters."`
 	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
 	Why     whyCmd     `cmd:"" help:"Say why a program died or became slow: ranked findings with their evidence."`
 	Slow    slowCmd    `cmd:"" help:"Say where the time of slow markers went, and what they have in common."`
+	Mcp     mcpCmd     `cmd:"" help:"Answer assistants: a server of the Model Context Protocol on stdin and stdout."`
 	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
 	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
 	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
@@ -87,7 +90,7 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	defer s.EndOnInterrupt()()
 	code := -1
 	collect := debug.SetGCPercent(-1) // while flags are read: a collection takes longer than that
-	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
+	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ","), "orders": strings.Join(list.Orders, ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
 		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+s.ForeignHelp()+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit, 5 the machine failed and another try may work."))
 	if err != nil {
