@@ -21,6 +21,7 @@ import (
 	"gprof/convert/otlp"
 	"gprof/convert/parquet"
 	"gprof/convert/perfetto"
+	"gprof/convert/pgo"
 	"gprof/convert/png"
 	"gprof/convert/pprof"
 	"gprof/convert/speedscope"
@@ -38,6 +39,7 @@ type Format struct {
 	Text       string        // what it is and who reads it
 	Extensions []string      // of file names, with the dot, without compression
 	Sums       bool          // knows Options.Buckets and Options.Sum
+	Summed     bool          // is a sum as Options.Sum makes, in any case
 	Kinds      []stream.Kind // that it has a place for; nil: all
 	Adds       bool          // adds up the samples of all processes
 	Zeros      bool          // keeps samples all of whose values are 0
@@ -83,7 +85,7 @@ var formats = Table{
 	{
 		Name:       "pprof",
 		Text:       "samples for go tool pprof and go build -pgo; always compressed",
-		Extensions: []string{".pb", ".pprof", ".pgo"},
+		Extensions: []string{".pb", ".pprof"},
 		Sums:       true,
 		Adds:       true,
 		Zeros:      true,
@@ -93,6 +95,17 @@ var formats = Table{
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return pprof.New(w, pprof.Options{Every: stream.Time(o.Buckets), Sum: o.Sum})
 		},
+	},
+	{
+		Name:       "pgo",
+		Text:       "calls and their weights for go build -pgo alone, 2 MiB at most; always compressed",
+		Extensions: []string{".pgo"},
+		Adds:       true,
+		Summed:     true,
+		Kinds:      []stream.Kind{stream.Samples},
+		Binary:     true,
+		Packed:     true,
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return pgo.New(w) },
 	},
 	{
 		Name:       "otlp",

@@ -148,7 +148,8 @@ func TestRedact(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			planted, open := written(t, f, nil)
 			found := planted.within(open)
-			if len(found) == 0 {
+			bare := f.Name == "pgo" // it has functions alone
+			if len(found) == 0 != bare {
 				t.Error("no secret is found without redaction: then none can be missed")
 			}
 			for _, place := range found {
@@ -159,7 +160,7 @@ func TestRedact(t *testing.T) {
 				if found := planted.within(hidden); len(found) > 0 {
 					t.Errorf("%s: found the secret of: %s", name, strings.Join(found, ", "))
 				}
-				if !strings.Contains(string(bytes.Join(hidden, nil)), "checkout") {
+				if !bare && !strings.Contains(string(bytes.Join(hidden, nil)), "checkout") {
 					t.Errorf("%s: nothing is left", name)
 				}
 			}

@@ -36,7 +36,7 @@ func (c *convertCmd) Help() string {
   gprof-convert out/session --redact -o public.json.gz
   gprof-convert out/session --last 10s --to crash -o crash.json.gz
   gprof-convert out/session --during 'http.request[duration>100ms]' -o slow.pb.gz
-  gprof-convert pods/*.pb.gz --sum -o default.pgo    # one profile of all
+  gprof-convert pods/*.pb.gz -o default.pgo          # what the Go compiler needs of all
   gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
   gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql

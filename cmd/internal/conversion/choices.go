@@ -61,6 +61,8 @@ func (s *Sums) Set(table convert.Table, targets []Target) error {
 	for i := range targets {
 		if t := &targets[i]; t.Format.Sums {
 			any, t.Options.Buckets, t.Options.Sum = true, time.Duration(s.Buckets), s.Sum
+		} else if t.Format.Summed && s.Sum {
+			any = true
 		}
 	}
 	switch {

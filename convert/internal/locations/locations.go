@@ -141,7 +141,12 @@ func (l *Table) inlinedInto(frame stream.FrameID, caller stream.StackID) bool {
 	}
 	_, id := l.tables.Stacks.At(caller)
 	inner, outer := l.tables.Frames.At(frame), l.tables.Frames.At(id)
-	return outer.Module == inner.Module && outer.Offset == inner.Offset && outer.Depth == inner.Depth-1 && !outer.Label
+	return Inlined(&inner, &outer)
+}
+
+// Inlined reports whether a frame is inlined into its caller.
+func Inlined(inner, outer *stream.Frame) bool {
+	return inner.Depth > 0 && !inner.Label && !outer.Label && outer.Module == inner.Module && outer.Offset == inner.Offset && outer.Depth == inner.Depth-1
 }
 
 func (l *Table) numberOf(run stream.StackID) uint32 {
