@@ -10,7 +10,7 @@ import (
 // Readers know counters and events by the names that recorders give them.
 func TestNames(t *testing.T) {
 	for known, written := range map[string]string{
-		stream.CounterGroupMemory: rawformat.CounterGroupMemory, stream.CounterRSS: rawformat.CounterRSS,
+		stream.EventHeapPicture: rawformat.EventHeapPicture, stream.CounterGroupMemory: rawformat.CounterGroupMemory, stream.CounterRSS: rawformat.CounterRSS,
 		stream.CounterProcessCPU: rawformat.CounterProcessCPU, stream.CounterRecorderCPU: rawformat.CounterRecorderCPU,
 		stream.EventTrigger: rawformat.EventTrigger, stream.TriggerFired: rawformat.TriggerFired, stream.TriggerKept: rawformat.TriggerKept, stream.TriggerFailed: rawformat.TriggerFailed,
 		stream.TriggerHeld: rawformat.TriggerHeld, stream.TriggerOff: rawformat.TriggerOff, stream.TriggerOn: rawformat.TriggerOn,

@@ -18,10 +18,11 @@ type heapSource struct {
 	stream.Wrapper
 	heaps    map[stream.ProcessID]*stream.Heap
 	counters map[stream.CounterID]bool // whether it is the heap's
+	pictures map[stream.EventID]*pictureFields
 }
 
 func watchHeap(src stream.Source) stream.Source {
-	return &heapSource{Wrapper: stream.Wrapper{Source: src}, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}}
+	return &heapSource{Wrapper: stream.Wrapper{Source: src}, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}, pictures: map[stream.EventID]*pictureFields{}}
 }
 
 // Next implements [stream.Source].
@@ -42,6 +43,11 @@ func (s *heapSource) Next(b *stream.Batch) error {
 			if at >= h.Counted {
 				h.Counted, h.InUse = at, b.Value[i]
 			}
+		}
+	}
+	if err == nil && b.Series.Kind == stream.Markers {
+		if fields := s.picture(b.Series.Event); fields != nil {
+			fields.last(b, s.heap(b.Series.Process))
 		}
 	}
 	return err
@@ -82,5 +88,9 @@ func (s *heapSource) finish() {
 }
 
 func heapText(p *stream.Process) string {
-	return fmt.Sprintf("of %s or the garbage collection before: %s", time.Unix(0, int64(p.Heap.Sampled)).UTC().Format("15:04:05.000Z"), wording.Heap(&p.Heap, p.End))
+	at, orBefore := p.Heap.Sampled, " or the garbage collection before"
+	if last := p.Heap.Last(); last != nil {
+		at, orBefore = last.Taken, ""
+	}
+	return fmt.Sprintf("of %s%s: %s", time.Unix(0, int64(at)).UTC().Format("15:04:05.000Z"), orBefore, wording.Heap(&p.Heap, p.End))
 }

@@ -278,6 +278,11 @@ const (
 	CounterRSS         = "RSS"           // resident bytes of the process
 )
 
+// EventHeapPicture is the event of the recorder's own by which readers know how old the last picture of
+// the heap is, which was taken near a limit of memory, and how much of the heap it explains. Its interval
+// begins when the heap was read.
+const EventHeapPicture = "heap picture"
+
 // Names of counters by which readers judge what recording took.
 const (
 	CounterProcessCPU  = "process CPU"  // CPU time of all threads, in ns

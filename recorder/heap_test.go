@@ -1,7 +1,9 @@
 package recorder_test
 
 import (
+	"math"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -86,6 +88,38 @@ func TestHeapIsRestated(t *testing.T) {
 		t.Errorf("in the end %d objects, want %d, or a multiple", total, n)
 	}
 	finish(t, rec)
+}
+
+// Near a limit of memory the heap is read at once, with what no garbage collection has published, and a
+// marker says how much of it is explained.
+func TestPictureNearALimit(t *testing.T) {
+	const size = 9 << 20
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	rec := begin(t, recorder.Options{Limit: 4 << 20, CPU: recorder.CPUOff, CounterHz: 10, HeapEvery: time.Hour})
+	t.Cleanup(func() { retained = nil })
+	for range 8 {
+		retained = append(retained, make([]byte, size))
+	}
+	runtime.GC()
+	debug.SetMemoryLimit(8 * size) // less than is in use
+	var all []entry
+	for deadline := time.Now().Add(time.Minute); len(all) == 0; time.Sleep(20 * time.Millisecond) {
+		all = read(t, rec.Dir(), chunks.Unproven, chunks.Torn, chunks.Stale).of(rawformat.EventHeapPicture)
+		if time.Now().After(deadline) {
+			t.Fatal("no picture")
+		}
+	}
+	last := all[len(all)-1].args // limit, used, most, heap, explained
+	if string(last[0].Text) != "GOMEMLIMIT" || last[1].Num < 8*size || last[2].Num != 8*size {
+		t.Errorf("%v, want GOMEMLIMIT, %d, and as much in use", last, 8*size)
+	}
+	if last[3].Num < 8*size || last[4].Num < 8*size {
+		t.Errorf("%v, want a heap of at least %d, which is explained", last, 8*size)
+	}
+	r := finish(t, rec)
+	if all := r.statements(size); len(all) == 0 || total(all) < 8 {
+		t.Errorf("%+v, want 8 objects", all)
+	}
 }
 
 // If heap samples are off there are none, and meta says so.

@@ -85,7 +85,7 @@ func TestSettings(t *testing.T) {
 				ignored: []string{`OTEL_RESOURCE_ATTRIBUTES: "a": want key=value`, `OTEL_RESOURCE_ATTRIBUTES: invalid URL escape "%zz"`, `OTEL_RESOURCE_ATTRIBUTES: "=x": want key=value`}}},
 		{"no heap samples", []string{"GPROF_HEAP=off"}, settings{Options: Options{HeapEvery: -1}}},
 		{"nothing kept", []string{"GPROF_KEEP=0"}, settings{Options: Options{Keep: -1}}},
-		{"portable", []string{"GPROF_PORTABLE=1"}, settings{portable: 0x7f}},
+		{"portable", []string{"GPROF_PORTABLE=1"}, settings{portable: 0xff}},
 		{"not portable", []string{"GPROF_PORTABLE=0"}, settings{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

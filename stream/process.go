@@ -151,6 +151,9 @@ const (
 // CounterHeap is the counter of the bytes that objects of the heap take.
 const CounterHeap = "heap"
 
+// EventHeapPicture is the recorder's event for a [Picture].
+const EventHeapPicture = "heap picture"
+
 // Heap is how far the heap samples of a process can be trusted at its end. They are of
 // the last time they were read, and then of a garbage collection before that; the counter
 // is read ten times a second.
@@ -159,13 +162,44 @@ type Heap struct {
 	Explained int64 // bytes that are in use by all rows
 	Counted   Time  // when the counter was last read; 0: never
 	InUse     int64 // bytes, by the counter
+
+	Picture *Picture // the last one that was taken near a limit of memory; nil: none
+}
+
+// Picture is a reading of the heap near a limit of memory: its samples include, if Whole, what was
+// allocated since the last garbage collection.
+type Picture struct {
+	Taken      Time   // when the heap was read
+	Written    Time   // when all of it was
+	Limit      string // its name
+	Used, Most int64  // bytes that count against the limit, and the limit
+	Heap       int64  // bytes that objects took then
+	Explained  int64  // bytes of it that the samples stand for
+	Recent     int64  // of these, what was allocated since the last garbage collection, and may be garbage
+	Whole      bool   // Recent is known
 }
 
 // Share is the part of the heap that the samples explain, in percent; -1 if it is
 // unknown.
 func (h *Heap) Share() int64 {
-	if h.InUse <= 0 || h.Explained < 0 {
+	return share(h.Explained, h.InUse)
+}
+
+// Last is the last picture, nil if there is none, or if samples were read long after it.
+func (h *Heap) Last() *Picture {
+	const picture = 1e9 // ns: one that was being written at the end is not whole
+	if p := h.Picture; p != nil && h.Sampled <= p.Written+picture {
+		return p
+	}
+	return nil
+}
+
+// Share is the part of the heap that the picture explains, in percent; -1 if it is unknown.
+func (p *Picture) Share() int64 { return share(p.Explained, p.Heap) }
+
+func share(part, all int64) int64 {
+	if all <= 0 || part < 0 {
 		return -1
 	}
-	return int64(100 * float64(h.Explained) / float64(h.InUse))
+	return int64(100 * float64(part) / float64(all))
 }

@@ -53,16 +53,41 @@ func signalName(n int64) string {
 	return fmt.Sprint(n)
 }
 
+const mebi = 1 << 20
+
 // Heap says how far the heap samples of a process that ended at end can be trusted.
 func Heap(h *stream.Heap, end stream.Time) string {
-	const mebi = 1 << 20
-	text := fmt.Sprintf("%.1f s before the end, %.1f MiB", max(0, time.Duration(end-h.Sampled)).Seconds(), float64(h.Explained)/mebi)
-	had := fmt.Sprintf("the %.1f MiB that the heap had %.1f s before the end", float64(h.InUse)/mebi, max(0, time.Duration(end-h.Counted)).Seconds())
-	switch share := h.Share(); {
-	case share > 100: // of a small heap, in which a sample stands for much
-		text += ", an estimate of " + had
-	case share >= 0:
-		text += fmt.Sprintf(", which is %d %% of %s", share, had)
+	if p := h.Last(); p != nil {
+		return Picture(p, end)
+	}
+	text := fmt.Sprintf("%s, %.1f MiB", before(h.Sampled, end), float64(h.Explained)/mebi)
+	return text + explains(h.Share(), fmt.Sprintf("the %.1f MiB that the heap had %s", float64(h.InUse)/mebi, before(h.Counted, end)))
+}
+
+// Picture says how far the last picture of the heap can be trusted that was taken near a limit.
+func Picture(p *stream.Picture, end stream.Time) string {
+	text := fmt.Sprintf("%s, %.1f MiB", before(p.Taken, end), float64(p.Explained)/mebi) +
+		explains(p.Share(), fmt.Sprintf("the %.1f MiB that the heap had then", float64(p.Heap)/mebi))
+	switch {
+	case !p.Whole:
+		text += "; what was allocated since the last garbage collection is not in it"
+	case p.Recent > 0:
+		text += fmt.Sprintf("; %.1f MiB was allocated since the last garbage collection and may be garbage", float64(p.Recent)/mebi)
 	}
 	return text
+}
+
+func before(at, end stream.Time) string {
+	return fmt.Sprintf("%.1f s before the end", max(0, time.Duration(end-at)).Seconds())
+}
+
+// explains says that samples explain a share, in percent, of what there was.
+func explains(share int64, had string) string {
+	switch {
+	case share > 100: // of a small heap, in which a sample stands for much
+		return ", an estimate of " + had
+	case share >= 0:
+		return fmt.Sprintf(", which is %d %% of %s", share, had)
+	}
+	return ""
 }

@@ -16,6 +16,7 @@ import (
 
 	"gprof/recorder/internal/modules"
 	"gprof/recorder/internal/rt"
+	"gprof/recorder/internal/variables"
 )
 
 // The first words of a g are known to the linker and to debuggers; sched is guessed and then
@@ -285,9 +286,6 @@ func (p *probe) parked() []byte {
 	return nil
 }
 
-// maxData bounds the search: of our variables, in bytes.
-const maxData = 256 << 20
-
 const (
 	searches    = 20 // for the list, at most
 	searchPause = 50 * time.Millisecond
@@ -320,7 +318,7 @@ func (l *layout) findList(probes []*probe) error {
 
 // lists are the addresses of slices that have all probes.
 func (l *layout) lists(probes []*probe) (found []uintptr, err error) {
-	err = eachData(func(at uintptr, words rt.Memory) {
+	err = variables.Each(func(at uintptr, words rt.Memory) bool {
 		for i := 0; i+2 < len(words); i++ {
 			array, n, room := words[i], words[i+1], words[i+2]
 			if n < uint64(len(probes)) || n > room || room > 1<<28 || array%8 != 0 || array < 1<<16 || array>>47 != 0 {
@@ -330,6 +328,7 @@ func (l *layout) lists(probes []*probe) (found []uintptr, err error) {
 				found = append(found, at+uintptr(8*i))
 			}
 		}
+		return true
 	})
 	return found, err
 }
@@ -355,40 +354,6 @@ func hasAll(array uintptr, n int, probes []*probe) bool {
 		}
 	}
 	return left == 0
-}
-
-var (
-	initialized = [2]uintptr{1, 2} // lies where variables with a value lie
-	zeroed      [2]uintptr         // lies where the others do
-)
-
-// eachData calls do with copies of the pieces of the mappings that have the program's variables.
-// Pieces overlap by two words.
-func eachData(do func(at uintptr, words rt.Memory)) error {
-	const piece = 64 << 10
-	mappings, err := modules.Writable(uintptr(unsafe.Pointer(&initialized)), uintptr(unsafe.Pointer(&zeroed)))
-	if err != nil {
-		return err
-	}
-	size := uint64(0)
-	for _, m := range mappings {
-		size += m.End - m.Start
-	}
-	if size == 0 || size > maxData {
-		return fmt.Errorf("%w: variables take %d bytes", errList, size)
-	}
-	words := make(rt.Memory, piece/8)
-	for _, m := range mappings {
-		for at := uintptr(m.Start); at < uintptr(m.End); at += piece - 16 {
-			words = words[:min(piece, uintptr(m.End)-at)/8]
-			if err := words.Read(at); err != nil {
-				return err
-			}
-			do(at, words)
-			words = words[:cap(words)]
-		}
-	}
-	return nil
 }
 
 // textRange is where the program's code lies.

@@ -33,10 +33,6 @@ var (
 	memoryFiles2 = memoryFiles{"memory.max", "memory.current", "inactive_file"}
 )
 
-// unlimited and larger values mean no limit in version 1, which writes the largest number, rounded
-// down to a page.
-const unlimited = 1 << 62
-
 // ownMemoryGroup is the group of this process.
 func ownMemoryGroup() (g memoryGroup) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
@@ -126,6 +122,10 @@ func (k *kernel) openGroupMemory() (*gauge, error) {
 		read: func(v []Reading) bool {
 			v[0].Value, v[0].Known = m.read(time.Now())
 			v[1] = Reading{Value: m.group.limit, Known: m.group.limit > 0}
+			k.rooms[RoomGroup] = Room{}
+			if v[0].Known {
+				k.rooms[RoomGroup] = limited(v[0].Value, m.group.limit)
+			}
 			return true
 		},
 	}, nil

@@ -39,7 +39,7 @@ const (
 )
 
 var cycleMetrics = [numCycleMetrics]string{cyclesMetric, "/cpu/classes/gc/mark/dedicated:cpu-seconds", "/cpu/classes/gc/mark/assist:cpu-seconds",
-	"/cpu/classes/gc/mark/idle:cpu-seconds", "/sched/gomaxprocs:threads", "/gc/heap/live:bytes"}
+	"/cpu/classes/gc/mark/idle:cpu-seconds", "/sched/gomaxprocs:threads", liveMetric}
 
 // Cycles finds the cycles of the garbage collector that have ended. It belongs to one
 // goroutine, and does not stop the world.

@@ -14,6 +14,8 @@ type kernel struct {
 	root string // directory; tests have one that looks like it
 	open []int  // descriptors of files that are read in each round
 	buf  []byte // of what is being read
+
+	rooms *Rooms // the meter's
 }
 
 // kernelFile is a file that is kept open. It is no os.File: some of these can be polled,

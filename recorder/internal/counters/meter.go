@@ -23,6 +23,7 @@ type Meter struct {
 	defined [][]byte          // records of the first probes
 	runtime runtimeMetrics
 	system  systemMetrics
+	rooms   Rooms
 	refused bool // the dictionary has no room for more counters
 
 	spent atomic.Int64 // ns of CPU time that the recorder took on threads that are not its own

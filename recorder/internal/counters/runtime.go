@@ -13,7 +13,8 @@ import (
 // stop the world. The runtime updates the CPU time of the garbage collector at the end of
 // each cycle only.
 type runtimeMetrics struct {
-	samples []metrics.Sample // of the counters, then backMetric
+	samples []metrics.Sample // of the counters, then of the hidden ones
+	rooms   *Rooms           // the meter's
 	counts  []uint64         // the latency histogram at the last read
 	waited  int64            // ns, the 99th percentile of the latency since the read before
 }
@@ -23,8 +24,8 @@ var runtimeCounters = []struct {
 	Spec
 }{
 	{cyclesMetric, Spec{Name: "GC cycles", Category: "Go", Description: "completed garbage collections", Mode: rawformat.CounterTotal}},
-	{"/memory/classes/heap/objects:bytes", Spec{Name: "heap", Category: "Go", Description: "live and unswept heap objects", Unit: rawformat.FormatBytes}},
-	{"/gc/heap/live:bytes", Spec{Name: "heap live", Category: "Go", Description: "heap objects that the last garbage collection found alive: what heap samples add up to", Unit: rawformat.FormatBytes}},
+	{objectsMetric, Spec{Name: "heap", Category: "Go", Description: "live and unswept heap objects", Unit: rawformat.FormatBytes}},
+	{liveMetric, Spec{Name: "heap live", Category: "Go", Description: "heap objects that the last garbage collection found alive: what heap samples add up to", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/goal:bytes", Spec{Name: "heap goal", Category: "Go", Description: "size of the heap at which the next garbage collection is to end", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/allocs:bytes", Spec{Name: "allocated", Category: "Go", Description: "bytes allocated on the heap since the start", Unit: rawformat.FormatBytes, Mode: rawformat.CounterTotal}},
 	{totalMetric, Spec{Name: memoryOfGo, Category: "Go", Description: "memory that the Go runtime has from the system, without what it has given back", Unit: rawformat.FormatBytes}},
@@ -43,6 +44,9 @@ const (
 	cyclesMetric  = "/gc/cycles/total:gc-cycles"
 	totalMetric   = "/memory/classes/total:bytes"
 	backMetric    = "/memory/classes/heap/released:bytes"
+	limitMetric   = "/gc/gomemlimit:bytes"
+	objectsMetric = "/memory/classes/heap/objects:bytes"
+	liveMetric    = "/gc/heap/live:bytes"
 	latencyMetric = "/sched/latencies:seconds"
 
 	memoryOfGo = "Go memory"
@@ -64,21 +68,31 @@ func (m *Meter) openRuntime() {
 		m.runtime.samples = append(m.runtime.samples, samples[i])
 		g.specs = append(g.specs, c.Spec)
 	}
-	m.runtime.samples = append(m.runtime.samples, metrics.Sample{Name: backMetric})
+	m.runtime.rooms = &m.rooms
+	m.runtime.samples = append(m.runtime.samples, metrics.Sample{Name: backMetric}, metrics.Sample{Name: limitMetric})
 	m.add(g)
 }
 
 // values reads all of them.
 func (m *runtimeMetrics) values(v []Reading) bool {
 	metrics.Read(m.samples)
-	back := number(&m.samples[len(v)])
+	back, limit := number(&m.samples[len(v)]), number(&m.samples[len(v)+1])
+	var total, objects, live int64
 	for i := range v {
 		s := &m.samples[i]
 		v[i] = Reading{Value: m.value(s), Known: true}
-		if s.Name == totalMetric {
+		switch s.Name {
+		case totalMetric:
 			v[i].Value -= int64(back)
+			total = v[i].Value
+		case objectsMetric:
+			objects = v[i].Value
+		case liveMetric:
+			live = v[i].Value
 		}
 	}
+	// The heap may fill its limit with garbage, which a collection frees then.
+	m.rooms[RoomGo] = limited(total-max(0, objects-live), int64(min(limit, unlimited)))
 	return true
 }
 

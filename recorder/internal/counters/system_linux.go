@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -60,7 +61,7 @@ func fileLimit() uint64 {
 // openSystem finds the operating system's counters, whose files lie below a root directory.
 func (m *Meter) openSystem(root string) {
 	s := &m.system
-	s.kernel.root, s.threads = root, map[int]bool{}
+	s.kernel.root, s.kernel.rooms, s.threads = root, &m.rooms, map[int]bool{}
 	m.add(&gauge{
 		specs: []Spec{{Name: rawformat.CounterProcessCPU, Category: "CPU", Description: "CPU time of all threads", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},
 		read:  cpuClock(unix.CLOCK_PROCESS_CPUTIME_ID),
@@ -147,19 +148,19 @@ func cpuClock(id int32) func([]Reading) bool {
 	}
 }
 
-// openMemory reads the second number of statm, in pages.
+// openMemory reads statm, which also says how near the process is to its limits.
 func (k *kernel) openMemory() (*gauge, error) {
 	f, err := k.keep("proc/self/statm")
 	if err != nil {
 		return nil, err
 	}
-	page := int64(os.Getpagesize())
+	rooms := k.openRooms()
 	return &gauge{
 		specs: []Spec{{Name: rawformat.CounterRSS, Category: "Memory", Description: "resident memory", Unit: rawformat.FormatBytes}},
 		read: func(v []Reading) bool {
-			_, rest, _ := cutNumber(f.read())
-			pages, _, ok := cutNumber(rest)
-			v[0] = Reading{Value: pages * page, Known: ok}
+			size, resident, data, ok := memoryPages(f.read())
+			v[0] = Reading{Value: resident * pageSize, Known: ok}
+			rooms.note(time.Now(), size*pageSize, resident*pageSize, data*pageSize)
 			return true
 		},
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
@@ -15,28 +16,25 @@ const (
 	// maxSites bounds the memory for sites, about 700 bytes each. A large service has
 	// some thousands.
 	maxSites = 8192
-
 	// siteShare is how many bytes of the limit there must be for each site, which takes
 	// some 25 bytes in each half of the ring.
 	siteShare = 1024
-
 	// sitesPerRound is how many sites are written before the keeper looks after the ring
 	// again. A new stack takes up to 20 µs.
 	sitesPerRound = 128
-
 	// heapShare bounds the cost of reading the heap profile: the next reading is this many
-	// times as far away as the last one took.
+	// times as far away as the last one took of CPU time.
 	heapShare = 1000
 )
 
 // heapMeter writes what the runtime's heap profile says. It belongs to the keeper.
 type heapMeter struct {
 	period     rt.Time // 0: never
-	due        rt.Time
-	took       rt.Time           // an estimate of what a reading takes
-	cycles     [1]metrics.Sample // how many the garbage collector has done
-	seen       uint64            // how many there were at the last reading
-	changed    bool              // seen had changed then
+	begun      rt.Time // the last reading
+	took       rt.Time // an estimate of the CPU time that a reading takes, with writing what is known
+	samples    [2]metrics.Sample
+	seen       uint64 // how many cycles of the garbage collector there were at the last reading
+	changed    bool   // seen had changed then
 	looks      int
 	records    []runtime.MemProfileRecord
 	known      int                        // so many of the first records, one for each site
@@ -47,6 +45,9 @@ type heapMeter struct {
 	most       int    // how many sites there may be
 	crowded    bool   // there are more
 	warned     bool   // that has been logged
+
+	near    nearness
+	picture picture
 }
 
 // site is a place where objects of one size are allocated.
@@ -57,6 +58,8 @@ type site struct {
 
 // tally counts objects that were sampled.
 type tally struct{ allocated, freed int64 }
+
+func (t tally) inUse() int64 { return t.allocated - t.freed }
 
 // heapSite is what is known about a site.
 type heapSite struct {
@@ -75,27 +78,53 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 	start, end := k.ring.RangeStart(), k.ring.RangeEnd()
 	switch {
 	case len(h.left) > 0:
-	case now >= h.due:
+	case h.looks == 0 || now >= h.due():
 		h.most = int(min(maxSites, k.limit/siteShare))
-		h.look()
-		h.next(now, rt.Now()-now)
+		h.begin(k, now)
 		h.floor = k.middle()
 	case h.floor < start+(end-start)/4:
 		h.left = h.records[:h.known] // some of their blocks will be discarded soon
 		h.floor = k.middle()
 	}
 	if len(h.left) > 0 {
-		h.state(k, sitesPerRound)
+		h.picture.cost += costOf(func() { h.state(k, h.picture.sites()) })
+		if len(h.left) == 0 {
+			h.picture.end(k, h)
+		}
 	}
 	w.spent(&k.spent.samples)
 }
 
-// next sets when the next reading is due. A single one may have taken long because the
-// keeper waited for a processor. So the estimate of the cost at most doubles each time, and
-// falls at once.
-func (h *heapMeter) next(now, took rt.Time) {
+// costOf is what some work takes; where that can't be known, the time until it is done.
+func costOf(work func()) rt.Time {
+	begun := rt.Now()
+	if cpu := counters.Measure(work); cpu > 0 {
+		return rt.Time(cpu)
+	}
+	return rt.Now() - begun
+}
+
+// begin reads the heap profile.
+func (h *heapMeter) begin(k *Keeper, now rt.Time) {
+	h.learn(h.picture.cost - h.picture.fresh)
+	h.begun = now
+	h.picture.begin(k, h)
+	h.picture.cost = costOf(h.look)
+}
+
+// learn takes what a reading took. A single one may have taken long because memory was scarce, or
+// because its time is that of waiting for a processor. So the estimate of the cost at most doubles each
+// time, and falls at once.
+func (h *heapMeter) learn(took rt.Time) {
 	h.took = min(took, 2*h.took+rt.Time(time.Millisecond))
-	h.due = now + max(h.period, heapShare*h.took)
+}
+
+// due is when the next reading is due.
+func (h *heapMeter) due() rt.Time {
+	if every := h.near.every(h.period); every < h.period {
+		return h.begun + max(every, nearShare*h.took)
+	}
+	return h.begun + max(h.period, heapShare*h.took)
 }
 
 // middle is the index in the middle of the ring: values that lie before it are restated.
@@ -110,26 +139,42 @@ func (h *heapMeter) last(k *Keeper) {
 		return
 	}
 	h.state(k, len(h.left))
+	h.picture.close = false
 	h.look()
 	h.state(k, len(h.left))
 }
 
+// What a reading asks of the runtime's metrics.
+const (
+	sampleCycles = iota
+	sampleHeap
+)
+
 // look reads the heap profile. That changes only with a cycle of the garbage collector, so
 // there is nothing new before the next cycle is complete. The runtime publishes the change
-// some time after the cycle was counted, so each cycle needs one more reading.
+// some time after the cycle was counted, so each cycle needs one more reading. A close picture
+// has what is not published, too, and that changes all the time.
 func (h *heapMeter) look() {
-	h.cycles[0].Name = "/gc/cycles/total:gc-cycles"
-	metrics.Read(h.cycles[:])
-	cycles := uint64(0)
-	if v := h.cycles[0].Value; v.Kind() == metrics.KindUint64 {
-		cycles = v.Uint64()
-	}
-	if cycles == 0 || cycles != h.seen || h.changed {
+	h.samples[sampleCycles].Name, h.samples[sampleHeap].Name = "/gc/cycles/total:gc-cycles", "/memory/classes/heap/objects:bytes"
+	metrics.Read(h.samples[:])
+	cycles := value(&h.samples[sampleCycles])
+	if cycles == 0 || cycles != h.seen || h.changed || h.picture.close {
 		h.take()
+		if h.picture.close {
+			h.picture.complete(h)
+		}
 		h.sum()
 	}
 	h.changed = cycles != h.seen
 	h.seen, h.left = cycles, h.records[:h.known]
+}
+
+// value is that of a metric, 0 if this version of Go lacks it.
+func value(s *metrics.Sample) uint64 {
+	if s.Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s.Value.Uint64()
 }
 
 // take gets all records. There may be more of them by the time there is room.
@@ -166,6 +211,10 @@ func (h *heapMeter) sum() {
 		}
 		s.now.allocated += allocated
 		s.now.freed += freed
+	}
+	for i := range h.records[:h.known] { // a close picture had what is published later
+		s := h.sites[keyOfSite(&h.records[i])]
+		s.now = tally{max(s.now.allocated, s.stated.allocated), max(s.now.freed, s.stated.freed)}
 	}
 }
 
@@ -211,12 +260,12 @@ func (h *heapMeter) state(r *Keeper, n int) {
 		s := h.sites[k]
 		if h.looks == 1 && s.index == 0 {
 			s.stated = s.now
-		} else if s.now == s.stated && s.index >= middle {
+		} else if s.index >= middle && (s.now == s.stated || h.picture.close && s.now.inUse() == s.stated.inUse()) {
 			continue
 		}
 		n--
 		if s.row.stack == 0 && !s.row.unwanted {
-			s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack(), maxPublic)))
+			h.picture.fresh += costOf(func() { s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack(), maxPublic))) })
 		}
 		if !s.row.unwanted && !r.writeSite(s, k.size) {
 			return // try again next time; the keeper has other work

@@ -12,16 +12,20 @@ import (
 func TestHeapLooksThatWaited(t *testing.T) {
 	const second = rt.Time(time.Second)
 	h := &heapMeter{period: second / 2}
-	if h.next(100*second, second/10000); h.due != 100*second+second/2 {
-		t.Errorf("the next is due at %v", time.Duration(h.due))
+	after := func(took rt.Time) time.Duration {
+		h.learn(took)
+		return time.Duration(h.due() - h.begun)
 	}
-	if h.next(200*second, second/10); h.due < 201*second || h.due > 202*second {
-		t.Errorf("after one that waited the next is due at %v", time.Duration(h.due))
+	if d := after(second / 10000); d != 500*time.Millisecond {
+		t.Errorf("the next is due after %v", d)
+	}
+	if d := after(second / 10); d < time.Second || d > 2*time.Second {
+		t.Errorf("after one that waited the next is due after %v", d)
 	}
 	for range 20 {
-		h.next(300*second, second/10)
+		h.learn(second / 10)
 	}
-	if h.due != 400*second {
-		t.Errorf("after many that took 100 ms the next is due at %v", time.Duration(h.due))
+	if d := after(second / 10); d != 100*time.Second {
+		t.Errorf("after many that took 100 ms the next is due after %v", d)
 	}
 }

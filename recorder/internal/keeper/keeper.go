@@ -269,7 +269,6 @@ func (k *Keeper) runDue(due *schedule) {
 		k.rec.InternStacks(k.dict)
 		k.rec.NameRoots(k.dict)
 		k.sampleThreads()
-		k.heap.round(k, rt.Now())
 		k.wall.round(k)
 		k.waits.round(k, rt.Now())
 	}
@@ -283,6 +282,10 @@ func (k *Keeper) runDue(due *schedule) {
 		w := k.watch()
 		k.counting.round(k, now)
 		w.spent(&k.spent.counters)
+		k.heap.near.note(k.counting.meter.Rooms(), now)
+	}
+	if k.isMapped() {
+		k.heap.round(k, rt.Now()) // after the counters, which say how near a limit is
 	}
 	k.triggers.round(k, now, counted)
 	if now >= due.anchor {

@@ -19,9 +19,10 @@ const (
 	Faults                        // faults in mapped files are caught by a signal handler
 	Signals                       // CPU samples by signals
 	Rounds                        // goroutines are looked at without stopping the world
+	Backlog                       // heap samples that the runtime has not published
 )
 
-var trickNames = []string{"counter", "goroutines", "writers", "stacks", "faults", "signals", "rounds"}
+var trickNames = []string{"counter", "goroutines", "writers", "stacks", "faults", "signals", "rounds", "backlog"}
 
 // TrickNames are the names that ParseTricks knows.
 func TrickNames() string { return strings.Join(trickNames, ", ") }

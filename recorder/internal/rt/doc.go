@@ -11,6 +11,7 @@
 //	Barrier: membarrier               the kernel registers it              writers that all share
 //	Release: plain release store      memory model of both processors      sync/atomic
 //	Nap: timerfd in the poller        the kernel makes one                 a timer and a channel
+//	package backlog: heap samples     as those the runtime has published   runtime.MemProfile alone
 //	ProfLabel, ExpandInlined          linkname of runtime/pprof            no tracks, no inlined calls
 //
 // Verified with these releases:
