@@ -5,6 +5,7 @@ import (
 
 	"gprof/convert/why/internal/facts"
 	"gprof/stream"
+	"gprof/stream/wording"
 )
 
 // heapGrowth finds a heap that grows without end.
@@ -128,6 +129,12 @@ func (d heapGrowth) Find(p *Process) []Finding {
 	}
 	d.blame(p, &f)
 	d.limit(p, &f)
+	if last := p.Process.Heap.Last(); last != nil {
+		f.Evidence = append(f.Evidence, "last picture of the heap "+wording.Picture(last, p.Process.End))
+		if last.Most > 0 && last.Used > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s of %s then", last.Limit, byteCount(float64(last.Used)), byteCount(float64(last.Most))))
+		}
+	}
 	if !p.Died() && !p.Alive { // a program that builds something large and ends is healthy
 		f.Severity = Note
 	}
