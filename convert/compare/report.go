@@ -2,70 +2,11 @@ package compare
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-
-	"gprof/convert/internal/calls"
 )
-
-// Basis is what counts of samples.
-type Basis string
-
-const (
-	CPU     Basis = "cpu"     // CPU time, of samples that have it
-	Samples Basis = "samples" // the number of those that have none: time on the wall
-)
-
-// Bases are all there are.
-func Bases() []string { return []string{string(CPU), string(Samples)} }
-
-// ErrBasis is the error of sets without a common kind of samples.
-var ErrBasis = errors.New("CPU time is not compared with time on the wall")
-
-// basis is a Basis and its unit.
-type basis struct {
-	Basis
-	seconds bool // seconds rather than samples, whose intervals may differ
-}
-
-// value is what counts of an amount of a process: seconds, or samples.
-func (b basis) value(p *process, a calls.Amount) float64 {
-	switch {
-	case b.Basis == CPU:
-		return float64(a.CPU) / 1e9
-	case b.seconds:
-		return b.counted(a) * p.interval
-	}
-	return b.counted(a)
-}
-
-// timed reports whether all samples of that kind stand for a known time.
-func (b Basis) timed(sets ...*Set) bool {
-	for _, s := range sets {
-		for _, p := range s.processes {
-			if p.interval <= 0 && b.counted(p.all) > 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// in reports whether a set has such samples.
-func (b Basis) in(s *Set) bool {
-	return slices.ContainsFunc(s.processes, func(p process) bool { return b.counted(p.all) > 0 })
-}
-
-// counted is how many samples an amount is of.
-func (b Basis) counted(a calls.Amount) float64 {
-	if b == CPU {
-		return float64(a.Timed)
-	}
-	return float64(a.Samples - a.Timed)
-}
 
 // Report is what changed.
 type Report struct {
@@ -75,21 +16,25 @@ type Report struct {
 	New       Summary     `json:"new"`
 	Judged    bool        `json:"judged"` // there are enough processes to tell changes from noise
 	Notes     []string    `json:"notes"`  // what to bear in mind
-	All       Change      `json:"all"`    // CPU seconds, or samples, per second of one process
+	All       Change      `json:"all"`    // CPU seconds, or what else is compared, per second of one process
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
+	Counters  []*Counter  `json:"counters"`
 	Tree      *Tree       `json:"-"` // nil unless it was asked for
 
 	base, new *sample
+	common    float64 // share of samples in functions that both sets have, in the set where it is less
 }
 
 // Summary says what a set holds.
 type Summary struct {
 	Programs  []string `json:"programs"` // with their versions
 	Processes int      `json:"processes"`
-	Seconds   float64  `json:"seconds"` // of all processes
-	Samples   int64    `json:"samples"` // that count
-	CPU       float64  `json:"cpu"`     // seconds
+	Seconds   float64  `json:"seconds"`         // of all processes
+	Samples   int64    `json:"samples"`         // that count
+	CPU       float64  `json:"cpu"`             // seconds
+	Bytes     float64  `json:"bytes,omitempty"` // of the heap, if that is compared
+	Waits     float64  `json:"waits,omitempty"` // seconds, if those are compared
 }
 
 // Function is a function. Those that changed most come first.
@@ -116,25 +61,26 @@ const minShare = 0.002
 
 // Options are the options of a comparison. The zero value is a good choice.
 type Options struct {
-	Basis Basis  // "": CPU if both sets have it
+	Basis Basis  // "": CPU if both sets have it; that of sets that were made for another
 	Seed  uint64 // of the random numbers
 	Tree  bool   // compare call trees, too, of sets that have kept their stacks
 }
 
 // Compare compares two sets. The error is [ErrBasis].
 func Compare(base, new *Set, o Options) (*Report, error) {
-	r := &Report{Basis: o.Basis, Notes: []string{}, Functions: []*Function{}, Markers: []*Marker{}}
+	r := &Report{Basis: o.Basis, Notes: []string{}, Functions: []*Function{}, Markers: []*Marker{}, Counters: []*Counter{}}
 	if err := r.choose(base, new); err != nil {
 		return nil, err
 	}
 	unit := basis{r.Basis, r.Basis.timed(base, new)}
-	r.Seconds = unit.seconds || r.Basis == CPU
+	r.Seconds = unit.seconds || r.Basis == CPU || r.Basis == Waits
 	r.base, r.new = newSample(base, unit, o.Seed, 1), newSample(new, unit, o.Seed, 2)
 	r.Base, r.New = r.base.summary(), r.new.summary()
 	r.Judged = r.processes() >= minProcesses
 	r.note("base", r.base)
 	r.note("new", r.new)
 	r.compare()
+	r.compareKinds()
 	if o.Tree {
 		r.Tree = r.newTree()
 	}
@@ -144,26 +90,6 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 // processes is how many processes there are in the smaller set.
 func (r *Report) processes() int { return min(r.Base.Processes, r.New.Processes) }
 
-// choose picks the kind of samples. Sets of which each lacks the other's kind cannot be compared.
-func (r *Report) choose(base, new *Set) error {
-	if r.Basis == "" {
-		r.Basis = CPU
-		if Samples.in(base) && Samples.in(new) && !(CPU.in(base) && CPU.in(new)) {
-			r.Basis = Samples
-		}
-	}
-	other := CPU
-	if r.Basis == CPU {
-		other = Samples
-	}
-	for _, s := range []*Set{base, new} {
-		if !r.Basis.in(s) && other.in(s) {
-			return fmt.Errorf("%w: samples have CPU time in one set and not in the other; record both in the same way", ErrBasis)
-		}
-	}
-	return nil
-}
-
 // note notes what is wrong with a set.
 func (r *Report) note(name string, s *sample) {
 	if n := len(s.set.processes); n < minProcesses {
@@ -171,7 +97,7 @@ func (r *Report) note(name string, s *sample) {
 	}
 	left := 0.0
 	for _, p := range s.set.processes {
-		left += float64(p.all.Samples) - r.Basis.counted(p.all)
+		left += float64(p.all.Samples) - r.Basis.taken(p.all)
 	}
 	if left > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%.0f samples of the %s set are kept apart: they have %s CPU time, what is compared has %s", left, name, orNot(r.Basis != CPU), orNot(r.Basis == CPU)))
@@ -204,6 +130,7 @@ func (r *Report) compare() {
 	}
 	find(tested)
 	r.sort()
+	r.counters()
 }
 
 // names are those of both sets, in order.

@@ -92,7 +92,14 @@ func (s *sample) summary() Summary {
 	out := Summary{Programs: []string{}, Processes: len(s.set.processes), Seconds: s.seconds.whole}
 	for _, p := range s.set.processes {
 		out.Samples += int64(s.basis.counted(p.all))
-		out.CPU += float64(p.all.CPU) / 1e9
+		switch value := s.basis.value(&p, p.all); s.basis.Basis {
+		case Heap, Allocations:
+			out.Bytes += value
+		case Waits:
+			out.Waits += value
+		default:
+			out.CPU += float64(p.all.CPU) / 1e9
+		}
 		out.Programs = append(out.Programs, strings.TrimSpace(p.program+" "+p.version))
 	}
 	slices.Sort(out.Programs)
@@ -272,9 +279,13 @@ func (s *sample) share(cells []cell, sum sum) Estimate {
 	return s.ratio(cells, sum, s.all, math.Sqrt(rest)*counting(cells))
 }
 
-// load is the samples per second of one process.
+// load is the samples per second of one process; what is in use at its end is no rate.
 func (s *sample) load(cells []cell, sum sum) Estimate {
-	return s.ratio(cells, sum, s.seconds, counting(cells))
+	of := s.seconds
+	if s.basis.Basis == Heap {
+		of = s.count
+	}
+	return s.ratio(cells, sum, of, counting(cells))
 }
 
 // counting is the relative error of counting that many samples.

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"gprof/convert/internal/calls"
 	"gprof/convert/internal/durations"
@@ -11,6 +12,7 @@ import (
 
 // Set is a set of recordings, summed up.
 type Set struct {
+	of        Basis
 	processes []process
 	functions []string // by calls.Key
 	markers   []string
@@ -21,12 +23,15 @@ type Set struct {
 type process struct {
 	program  string // service, or name
 	version  string
+	taken    string // how samples were taken
+	machine  string // architecture and processor
 	seconds  float64
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
 	sums     []calls.Sum
 	own      []nodeSum // of the stacks, if they are kept
 	markers  []markerSum
+	counters []counterSum
 }
 
 // markerSum is the markers of one name.
@@ -40,6 +45,10 @@ type markerSum struct {
 type Sink struct {
 	Set *Set // whole once Close has returned
 
+	// Of is what the set is to be compared by, if that is the heap or waits; else "". Set it before
+	// Begin.
+	Of Basis
+
 	// Stacks keeps the samples of each process by their stacks, for [Options.Tree]. Set it before
 	// Begin.
 	Stacks bool
@@ -48,9 +57,11 @@ type Sink struct {
 	tables      *stream.Tables
 	sums        *calls.Sums
 	names       *calls.Names // of markers
+	inUse       []int64      // bytes by StackID, of Heap
 	merged      *merger      // nil: no stacks are kept
 	spans       durations.Names
 	event       stream.Series // of the markers in spans
+	reading     reading
 	id          stream.ProcessID
 	now         process
 	at          map[int]int // where the markers of a name are in now
@@ -71,7 +82,13 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	if s.sums, err = calls.New(t, keys); err != nil {
 		return err
 	}
-	s.Set.functions = functions.All
+	s.Set.functions, s.Set.of = functions.All, s.Of
+	if s.Of == Heap {
+		if err = t.Reserve(8 * int64(t.Stacks.Len()+1)); err != nil {
+			return err
+		}
+		s.inUse = make([]int64, t.Stacks.Len()+1)
+	}
 	if s.Stacks {
 		s.merged, err = newMerger(s.Set, t, keys)
 		s.sums.Each = s.merged.add
@@ -93,9 +110,15 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	s.see(b)
 	switch b.Series.Kind {
 	case stream.Samples:
-		s.sums.Add(b)
+		if !s.Of.valued() {
+			s.sums.Add(b)
+		}
+	case stream.Waits, stream.Allocations:
+		s.value(b)
 	case stream.Markers:
 		s.mark(b)
+	case stream.Counts:
+		s.count(b)
 	}
 	return nil
 }
@@ -109,6 +132,18 @@ func (s *Sink) see(b *stream.Batch) {
 		s.first = first
 	}
 	s.last = max(s.last, last)
+}
+
+// value adds rows that have a value. What is in use is known at the end alone.
+func (s *Sink) value(b *stream.Batch) {
+	for i, v := range b.Value {
+		switch stack := b.Stack[i]; {
+		case b.Series.Kind == stream.Waits && s.Of == Waits, b.Series.Kind == stream.Allocations && s.Of == Allocations && v > 0 && b.Phase[i] != stream.PhaseStart:
+			s.sums.AddAmount(stack, calls.Valued(v, b.Number[i]))
+		case b.Series.Kind == stream.Allocations && s.Of == Heap:
+			s.inUse[stack] += v
+		}
+	}
 }
 
 func (s *Sink) mark(b *stream.Batch) {
@@ -144,8 +179,15 @@ func (s *Sink) endProcess() (err error) {
 		return nil
 	}
 	s.endEvent()
+	s.endCounter()
+	for stack, v := range s.inUse {
+		if s.inUse[stack] = 0; v > 0 {
+			s.sums.AddAmount(stream.StackID(stack), calls.Valued(v, 1))
+		}
+	}
 	p := s.tables.Process(s.id)
 	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
+	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())

@@ -15,7 +15,7 @@ type Tree struct {
 	Nodes   []Node // the root first, callers before what they call
 	Matched []Match
 	Measure Measure
-	Untried int // nodes that are drawn, but were too many or too small to be judged
+	Judged  bool // that a node is grey means something
 }
 
 // Node is a function as called from its caller.
@@ -191,6 +191,10 @@ func (b *builder) judge() {
 	b.base.try(b)
 	b.new.try(b)
 	processes := b.report.processes()
+	if b.report.common == 0 {
+		processes = 0 // all would be new or gone
+	}
+	b.Judged = processes >= minProcesses
 	var selfs, totals []*Change
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
@@ -349,9 +353,7 @@ func (b *builder) prune() {
 		}
 		number[i] = int32(len(kept))
 		n.Caller = number[n.Caller]
-		if kept = append(kept, n); b.at[i] == 0 {
-			b.Untried++
-		}
+		kept = append(kept, n)
 	}
 	b.Nodes = kept
 }

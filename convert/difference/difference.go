@@ -38,6 +38,7 @@ var ErrFormat = errors.New("a picture of a difference is .html, .svg or .png")
 
 // painters draw, by the ends of files' names.
 var painters = map[string]func(*compare.Report, *flame.Contrast) ([]byte, error){
+	".html": paintPage,
 	".svg": func(_ *compare.Report, c *flame.Contrast) ([]byte, error) {
 		return svg.Paint(c.Picture(svg.Font{})), nil
 	},
@@ -80,7 +81,7 @@ var hexes = map[compare.Mark]string{compare.Grew: grewHex, compare.Fell: fellHex
 // contrast is the picture of a report.
 func contrast(r *compare.Report) *flame.Contrast {
 	root := &r.Tree.Nodes[0].Total
-	c := &flame.Contrast{Title: title(r), Lines: lines(r), Footer: footer(r),
+	c := &flame.Contrast{Title: title(r), Lines: lines(r), Footer: footer,
 		Sides: [2]string{"▲ base, " + percent(root.Base.Value), "▼ new, " + percent(root.New.Value) + " of what the base took"}}
 	for i := range r.Tree.Nodes {
 		c.Nodes = append(c.Nodes, node(r, i))
@@ -94,14 +95,17 @@ func contrast(r *compare.Report) *flame.Contrast {
 // node is a box.
 func node(r *compare.Report, i int) flame.ContrastNode {
 	n := &r.Tree.Nodes[i]
-	out := flame.ContrastNode{Caller: n.Caller, Name: n.Name, Width: [2]float64{n.Total.Base.Value, n.Total.New.Value}, Color: hexes[n.Mark], Moved: n.Mark == compare.Moved}
+	out := flame.ContrastNode{Caller: n.Caller, Name: flame.Cut(n.Name), Width: [2]float64{n.Total.Base.Value, n.Total.New.Value}, Color: hexes[n.Mark], Moved: n.Mark == compare.Moved}
 	if i == 0 {
 		out.Name = "all"
 	}
 	if n.Was != "" {
-		out.Facts = "was " + n.Was + "; "
+		out.Facts = "was " + flame.Cut(n.Was) + "; "
 	}
-	out.Facts += "in all " + changeText(&n.Total) + "; by itself " + changeText(&n.Self)
+	out.Facts += changeText(&n.Total)
+	if n.Self.Base.Value != n.Total.Base.Value || n.Self.New.Value != n.Total.New.Value {
+		out.Facts += "; by itself " + changeText(&n.Self)
+	}
 	if n.Mark == compare.Moved {
 		out.Facts += "; its cost moved to or from its neighbours"
 	}
@@ -137,11 +141,12 @@ func changeText(c *compare.Change) string {
 		return "nothing"
 	case c.Relative == nil:
 		text += ", new"
-	default:
+	case c.New.Value == 0:
+		text += ", gone"
+	case c.Low == nil || c.High == nil:
 		text += ", " + signed(*c.Relative)
-	}
-	if c.Low != nil && c.High != nil {
-		text += fmt.Sprintf(" (95 %%: %s to %s)", signed(*c.Low), signed(*c.High))
+	default:
+		text += fmt.Sprintf(", %s (95 %%: %s to %s)", signed(*c.Relative), signed(*c.Low), signed(*c.High))
 	}
 	switch {
 	case !c.Judged:
@@ -162,11 +167,12 @@ func signed(part float64) string {
 }
 
 func title(r *compare.Report) string {
+	what := map[compare.Basis]string{compare.CPU: "CPU time", compare.Samples: "time on the wall", compare.Heap: "the heap in use", compare.Allocations: "allocations", compare.Waits: "waits"}[r.Basis]
 	base, new := flame.Names(r.Base.Programs, "nothing"), flame.Names(r.New.Programs, "nothing")
 	if base == new {
-		return "What changed in " + base
+		return "What changed in " + what + " of " + base
 	}
-	return "What changed from " + base + " to " + new
+	return "What changed in " + what + " from " + base + " to " + new
 }
 
 // maxMatched bounds the lines of what was matched.
@@ -184,9 +190,9 @@ func lines(r *compare.Report) (all []flame.Text) {
 		add(flame.FactStyle, "Measured by shares of all: no majority of functions stayed the same, so what grew makes the rest look smaller")
 	}
 	for _, note := range r.Notes {
-		add(flame.LossStyle, "Note: %s", note)
+		add(flame.LossStyle, "Note: %s", flame.Cut(note))
 	}
-	if !r.Judged {
+	if !r.Tree.Judged {
 		add(flame.LossStyle, "Nothing is coloured: no difference could be told from noise")
 	}
 	for i, m := range r.Tree.Matched {
@@ -199,23 +205,29 @@ func lines(r *compare.Report) (all []flame.Text) {
 	return all
 }
 
+// summary says how much a set holds.
 func summary(s *compare.Summary) string {
-	return fmt.Sprintf("%s, %s", flame.Count(int64(s.Processes), "process", "processes"), flame.Count(s.Samples, "sample", "samples"))
+	text := flame.Count(int64(s.Processes), "process", "processes") + ", "
+	switch {
+	case s.Bytes > 0:
+		return fmt.Sprintf("%s%.4g MiB", text, s.Bytes/(1<<20))
+	case s.Waits > 0:
+		return fmt.Sprintf("%s%.4g s", text, s.Waits)
+	}
+	return text + flame.Count(s.Samples, "sample", "samples")
 }
 
 // matched says in words what was taken for the same.
 func matched(m compare.Match) string {
-	from, to := strings.Join(m.From, " and "), strings.Join(m.To, " and ")
+	from, to := flame.Cut(strings.Join(m.From, " and ")), flame.Cut(strings.Join(m.To, " and "))
 	if m.Renamed {
 		return from + " is now " + to
 	}
 	text := "cost moved from " + from + " to " + to
 	if m.Within != "" {
-		text += ", as called from " + m.Within
+		text += ", as called from " + flame.Cut(m.Within)
 	}
 	return text
 }
 
-func footer(r *compare.Report) string {
-	return "Width is what a function takes with all that it calls. Boxes narrower than half a pixel are not drawn."
-}
+const footer = "Width is what a function takes with all that it calls. Boxes of less than 0.5 % are not judged, those narrower than half a pixel not drawn."

@@ -168,8 +168,10 @@ func (s *Sink) foldTracks() {
 var (
 	//go:embed page.html
 	frame string
+	// Style is the page's, for other pages that are to look like it.
+	//
 	//go:embed page.css
-	style string
+	Style string
 	//go:embed model.js
 	model string
 	//go:embed page.js
@@ -187,11 +189,11 @@ func (s *Sink) writePage() error {
 		io.WriteString(s.out, before)
 	}
 	upTo("policy")
-	io.WriteString(s.out, "default-src 'none'; base-uri 'none'; form-action 'none'; style-src "+digest(style)+"; script-src "+digest(script))
+	io.WriteString(s.out, Policy(script, Style))
 	upTo("title")
 	io.WriteString(s.out, html.EscapeString(strings.ToValidUTF8(s.caption.Title, "\uFFFD")))
 	upTo("style")
-	io.WriteString(s.out, style)
+	io.WriteString(s.out, Style)
 	upTo("data")
 	out := jsontext.NewWriter(notMarkup{s.out})
 	s.writeData(out)
@@ -202,6 +204,15 @@ func (s *Sink) writePage() error {
 	io.WriteString(s.out, script)
 	_, err := io.WriteString(s.out, rest) // an error that came before is returned as well
 	return err
+}
+
+// Policy forbids a page everything but one script and some styles.
+func Policy(script string, styles ...string) string {
+	text := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src"
+	for _, style := range styles {
+		text += " " + digest(style)
+	}
+	return text + "; script-src " + digest(script)
 }
 
 // digest is the hash of a style or script for a policy.

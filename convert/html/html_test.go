@@ -94,7 +94,7 @@ func check(t *testing.T, page []byte) {
 	if got, want := bytes.Count(page, []byte("<script")), strings.Count(frame, "<script"); got != want {
 		t.Errorf("%d scripts, want %d", got, want)
 	}
-	for _, want := range []string{digest(style), digest(model + view), "<style>" + style + "</style>", "<script>" + model + view + "</script>"} {
+	for _, want := range []string{digest(Style), digest(model + view), "<style>" + Style + "</style>", "<script>" + model + view + "</script>"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page has no %.60s", want)
 		}

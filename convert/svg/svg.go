@@ -53,6 +53,10 @@ func (Font) Width(s flame.Style, text string) float64 { return letters[s] * floa
 // classes are the CSS classes of styles. Names have their group's.
 var classes = [flame.NumStyles]string{flame.TitleStyle: ` class="t"`, flame.FactStyle: ` class="s"`, flame.LossStyle: ` class="l"`}
 
+// Style is that of a picture, which a page with a policy has to name.
+const Style = "text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
+	".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}"
+
 // drawing is a picture being drawn.
 type drawing struct{ text []byte }
 
@@ -63,8 +67,7 @@ func Paint(p *flame.Picture) []byte {
 	d := &drawing{}
 	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="%s">`,
 		p.Width, p.Height, escape(p.Title))
-	d.addf("\n<style>text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2733}.t{font-size:24px;font-weight:650}" +
-		".s{font-size:14px;fill:#5a6675}.l{font-size:14px;fill:#a3400b}.n text{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>\n")
+	d.addf("\n<style>%s</style>\n", Style)
 	d.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.Width, p.Height)
 	for _, line := range p.Lines {
 		d.addText(line)
@@ -95,7 +98,11 @@ func (d *drawing) addBar(b *flame.Bar) {
 	if b.Gap {
 		width -= gap
 	}
-	d.addf("<g><title>%s: %s</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
+	d.addf("<g")
+	if b.Node != "" {
+		d.addf(" data-n=\"%s\" data-l=\"%s\"", b.Node, escape(fit(b.Full, maxName)))
+	}
+	d.addf("><title>%s: %s</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" rx=\"2\" fill=\"%s\" fill-opacity=\"%s\"/>",
 		escape(fit(b.Name, maxName)), escape(b.Facts), b.X, b.Y, width, b.Height, b.Color, tints[b.Tint])
 	if b.Label.Text != "" {
 		d.addText(b.Label)

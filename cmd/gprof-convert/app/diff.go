@@ -21,7 +21,7 @@ type diffCmd struct {
 	Base     []string `sep:"none" placeholder:"INPUT" help:"Recordings as it was: a session, archive, or quoted pattern of them. May be repeated."`
 	New      []string `sep:"none" placeholder:"INPUT" help:"Recordings as it is now. May be repeated."`
 	Output   []string `short:"o" sep:"none" placeholder:"FILE" help:"Draw it, too: a page, .html, or a picture, .svg or .png. May be repeated."`
-	Samples  string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to compare: cpu, samples with CPU time; or samples, those without, by their number. Default: cpu if both sets have it."`
+	Of       string   `aliases:"samples" enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to compare at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited. Default: cpu if both sets have it."`
 	Rows     int      `short:"n" default:"20" placeholder:"N" help:"How many functions and markers to show; 0 is all. Default: ${default}."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON."`
 	Markdown bool     `xor:"form" help:"Print Markdown, for a review comment: what changed on top, tables to unfold."`
@@ -126,8 +126,8 @@ func (c *diffCmd) checkFlags() error {
 
 func (c *diffCmd) options() compare.Options {
 	o := compare.Options{Tree: len(c.Output) > 0}
-	if c.Samples != "auto" {
-		o.Basis = compare.Basis(c.Samples)
+	if c.Of != "auto" {
+		o.Basis = compare.Basis(c.Of)
 	}
 	return o
 }
@@ -148,7 +148,7 @@ func (c *diffCmd) read(s *input.Tool, inputs []string) (*compare.Set, *conversio
 		return nil, nil, console.Exit(console.Usage, err)
 	}
 	sink := compare.New(from, to)
-	sink.Stacks = len(c.Output) > 0
+	sink.Of, sink.Stacks = c.options().Basis, len(c.Output) > 0
 	read, err := c.Digest(s, found, sink)
 	if err != nil {
 		return nil, nil, err
@@ -192,9 +192,9 @@ func (c *diffCmd) outcomes(r *compare.Report) ([]compare.Outcome, error) {
 }
 
 func (c *diffCmd) print(s *input.Tool, r *compare.Report, outcomes []compare.Outcome) error {
-	functions, markers := len(r.Functions), len(r.Markers)
+	all := len(r.Functions) + len(r.Markers) + len(r.Counters)
 	if c.Rows > 0 {
-		r.Functions, r.Markers = r.Functions[:min(c.Rows, functions)], r.Markers[:min(c.Rows, markers)]
+		r.Functions, r.Markers, r.Counters = first(r.Functions, c.Rows), first(r.Markers, c.Rows), first(r.Counters, c.Rows)
 	}
 	switch {
 	case c.JSON:
@@ -207,11 +207,13 @@ func (c *diffCmd) print(s *input.Tool, r *compare.Report, outcomes []compare.Out
 		return nil
 	}
 	report.PrintDiff(s.Stdout, r, s.Width())
-	if left := functions + markers - len(r.Functions) - len(r.Markers); left > 0 {
+	if left := all - len(r.Functions) - len(r.Markers) - len(r.Counters); left > 0 {
 		fmt.Fprintf(s.Stdout, "\n%d more; -n 0 shows all\n", left)
 	}
 	return nil
 }
+
+func first[T any](all []T, rows int) []T { return all[:min(rows, len(all))] }
 
 // tellOutcomes says what the conditions come to; the error is that of those that
 // are met.

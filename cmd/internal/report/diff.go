@@ -14,7 +14,7 @@ import (
 // PrintDiff prints a report for people; names are cut to fit into width.
 func PrintDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
-	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), changeText(r.All))
+	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), changeText(r.All))
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "note: %s\n", wording.Printable(note))
 	}
@@ -36,6 +36,34 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 		}
 		lines.Flush()
 	}
+	if len(r.Counters) > 0 {
+		fmt.Fprintln(out)
+		lines := human.NewTable(out, width, "mean", "new", "", "counter")
+		for _, c := range r.Counters {
+			lines.Row(append(counterCells(c), c.Name)...)
+		}
+		lines.Flush()
+	}
+}
+
+// counterCells are the figures of a counter and their change.
+func counterCells(c *compare.Counter) []string {
+	return []string{counterText(c, c.Value.Base.Value), counterText(c, c.Value.New.Value), changeText(c.Value)}
+}
+
+// counterText writes a figure of a counter in its unit.
+func counterText(c *compare.Counter, v float64) string {
+	text := fmt.Sprintf("%.4g", v)
+	switch c.Unit {
+	case "bytes":
+		text = formatBytes(v)
+	case "nanoseconds":
+		text = formatSeconds(v / 1e9)
+	}
+	if c.Total {
+		text += "/s"
+	}
+	return text
 }
 
 func markerCells(c compare.Change, format func(float64) string) []string {
@@ -46,11 +74,19 @@ func markerCells(c compare.Change, format func(float64) string) []string {
 }
 
 func summaryText(s compare.Summary, b compare.Basis) string {
-	text := fmt.Sprintf("%s%s, %s in all, %s", human.Plural(s.Processes, "process"), programsText(s.Programs), formatSeconds(s.Seconds), human.Plural(int(s.Samples), "sample"))
-	if b == compare.CPU {
-		text += " of " + formatSeconds(s.CPU) + " of CPU time"
+	text := fmt.Sprintf("%s%s, %s in all, ", human.Plural(s.Processes, "process"), programsText(s.Programs), formatSeconds(s.Seconds))
+	samples := human.Plural(int(s.Samples), "sample")
+	switch b {
+	case compare.CPU:
+		return text + samples + " of " + formatSeconds(s.CPU) + " of CPU time"
+	case compare.Heap:
+		return text + formatBytes(s.Bytes) + " in use at the end"
+	case compare.Allocations:
+		return text + formatBytes(s.Bytes) + " allocated"
+	case compare.Waits:
+		return text + formatSeconds(s.Waits) + " of waiting"
 	}
-	return text
+	return text + samples
 }
 
 // maxPrograms is the most programs that are named.
@@ -73,6 +109,12 @@ func loadText(r *compare.Report) string {
 	switch {
 	case r.Basis == compare.CPU:
 		what = "CPU time"
+	case r.Basis == compare.Heap:
+		return "bytes in use of one process"
+	case r.Basis == compare.Allocations:
+		what = "bytes allocated"
+	case r.Basis == compare.Waits:
+		what = "waiting"
 	case r.Seconds:
 		what = "time on the wall"
 	}
@@ -121,6 +163,16 @@ func formatChange(part float64) string {
 }
 
 func formatShare(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
+
+func formatBytes(v float64) string { return human.Bytes(int64(min(v, 1e18))) }
+
+// loadFigure writes what loadText explains.
+func loadFigure(r *compare.Report, v float64) string {
+	if r.Basis == compare.Heap || r.Basis == compare.Allocations {
+		return formatBytes(v)
+	}
+	return formatLoad(v)
+}
 
 func formatLoad(v float64) string { return fmt.Sprintf("%.4g", v) }
 

@@ -25,12 +25,13 @@ func PrintMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome)
 		fmt.Fprintln(out, strings.Join(found, "\n")+"\n")
 	}
 	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", plain(summaryText(r.Base, r.Basis)), plain(summaryText(r.New, r.Basis)),
-		loadText(r), formatLoad(r.All.Base.Value), formatLoad(r.All.New.Value), cell(changeText(r.All)))
+		loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), cell(changeText(r.All)))
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "\n*%s*\n", note)
 	}
 	markdownFunctions(out, r.Functions)
 	markdownMarkers(out, r.Markers)
+	markdownCounters(out, r.Counters)
 	fmt.Fprintln(out, "\n</details>")
 }
 
@@ -55,7 +56,7 @@ func foundLines(r *compare.Report) (lines []string) {
 			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", strings.TrimSpace(what+" "+name), format(c.Base.Value), format(c.New.Value), rangeText(c)))
 		}
 	}
-	add(loadText(r), "", r.All, formatLoad)
+	add(loadText(r), "", r.All, func(v float64) string { return loadFigure(r, v) })
 	for _, f := range r.Functions {
 		add("self", codeCell(f.Name), f.Self, formatShare)
 		if !f.Leaf() || !f.Self.Found {
@@ -66,6 +67,9 @@ func foundLines(r *compare.Report) (lines []string) {
 		add("rate", codeCell(m.Name), m.Rate, formatRatePerSecond)
 		add("p50", codeCell(m.Name), m.P50, formatSeconds)
 		add("p99", codeCell(m.Name), m.P99, formatSeconds)
+	}
+	for _, c := range r.Counters {
+		add("counter", codeCell(c.Name), c.Value, func(v float64) string { return counterText(c, v) })
 	}
 	return lines
 }
@@ -103,6 +107,17 @@ func markdownMarkers(out io.Writer, markers []*compare.Marker) {
 			cells[i] = cell(cells[i])
 		}
 		fmt.Fprintf(out, "| %s | %s |\n", codeCell(m.Name), strings.Join(cells, " | "))
+	}
+}
+
+func markdownCounters(out io.Writer, counters []*compare.Counter) {
+	if len(counters) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "\n| counter | mean | new | |\n|---|--:|--:|--:|")
+	for _, c := range counters {
+		cells := counterCells(c)
+		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", codeCell(c.Name), cells[0], cells[1], cell(cells[2]))
 	}
 }
 

@@ -53,6 +53,13 @@ func of(weight, cpu int64) Amount {
 	return a
 }
 
+// Valued is the amount of a row that is no sample: of so many operations, with their value in place of
+// CPU time.
+func Valued(value, number int64) Amount {
+	number = max(1, number)
+	return Amount{Samples: number, Timed: number, CPU: max(0, value)}
+}
+
 // Key is what frames are summed up by; 0 is the key of samples without a stack.
 type Key int32
 
@@ -112,11 +119,15 @@ func (s *Sums) key(id stream.StackID) Key {
 // Add takes a segment of samples.
 func (s *Sums) Add(b *stream.Batch) {
 	for i, stack := range b.Stack {
-		a := of(b.Weight[i], b.CPU[i])
-		s.All.Add(a)
-		s.self[stack].Add(a)
-		s.see(stack)
+		s.AddAmount(stack, of(b.Weight[i], b.CPU[i]))
 	}
+}
+
+// AddAmount adds an amount at a stack.
+func (s *Sums) AddAmount(stack stream.StackID, a Amount) {
+	s.All.Add(a)
+	s.self[stack].Add(a)
+	s.see(stack)
 }
 
 // see lists a stack and its callers.

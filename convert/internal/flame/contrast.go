@@ -146,7 +146,7 @@ func (p *contrastPainter) addBars(i int) {
 		if !p.shown(i, side) {
 			continue
 		}
-		b := Bar{X: margin + p.left[side][i]*p.scale, Y: tops, Width: n.Width[side] * p.scale, Height: rowHeight - 1, Color: n.Color, Name: n.Name, Facts: n.Facts}
+		b := Bar{X: margin + p.left[side][i]*p.scale, Y: tops, Width: n.Width[side] * p.scale, Height: rowHeight - 1, Color: n.Color, Name: n.Name, Facts: n.Facts, Node: fmt.Sprint(i)}
 		if b.Color == "" {
 			b.Color, b.Tint = Grey, int(hash(n.Name)%4)
 		}

@@ -69,6 +69,8 @@ type Bar struct {
 	Tint                int    // 0 to 3: how much paler than Color
 	Name                string // in full
 	Facts               string // what is told of it
+	Node                string // for a page that zooms: the same on both sides of a contrast; else ""
+	Full                string // Label before it was cut
 	Label               Text   // empty where there is no room for one
 }
 
@@ -183,7 +185,7 @@ func (p *painter) addBar(b box) {
 
 // finish writes as much of a text into a bar as there is room for.
 func (b *Bar) finish(font Font, text string) {
-	b.Gap = b.Width > 3
+	b.Gap, b.Full = b.Width > 3, text
 	if room := b.Width - 1 - 2*boxPadding; room >= font.Width(NameStyle, "mmm") {
 		b.Label = Text{b.X + boxPadding, b.Y + 13, NameStyle, Fit(font, NameStyle, text, room)}
 	}

@@ -70,7 +70,7 @@ func (tree *Tree) mergeFrames(t, merged *stream.Tables) []stream.FrameID {
 			tree.Frames = append(tree.Frames, frameOf(t, f))
 		}
 		if to := &tree.Frames[frames[id]]; to.File == "" && f.File != 0 {
-			to.File = cut(t.Strings.At(f.File))
+			to.File = Cut(t.Strings.At(f.File))
 		}
 	}
 	return frames
@@ -94,12 +94,12 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 		out.Category = t.Categories.At(f.Category)
 	}
 	if f.Module != 0 {
-		out.Module = cut(t.Modules.At(f.Module).Name)
+		out.Module = Cut(t.Modules.At(f.Module).Name)
 	}
 	if f.Function == 0 {
 		out.Name, out.Package = fmt.Sprintf("%s+0x%x", out.Module, f.Offset), out.Module
 	} else {
-		out.Name = cut(t.Strings.At(f.Function))
+		out.Name = Cut(t.Strings.At(f.Function))
 	}
 	out.Short = out.Name
 	if f.Function != 0 && !f.Label {
@@ -113,8 +113,8 @@ func frameOf(t *stream.Tables, f stream.Frame) Frame {
 // measure letter by letter.
 const maxName = 2000
 
-// cut cuts a name that is too long, between two characters.
-func cut(name string) string {
+// Cut cuts a name that is too long, between two characters.
+func Cut(name string) string {
 	if len(name) <= maxName {
 		return name
 	}

@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fewCommon is the share of samples in functions of both sets below which they seem to be of different
+// programs.
+const fewCommon = 0.5
+
+// compareKinds notes how the sets differ so that their differences may mean nothing: in what was
+// recorded, in how it was, and on which machines.
+func (r *Report) compareKinds() {
+	if r.base.all.whole <= 0 || r.new.all.whole <= 0 {
+		r.common = 1 // nothing is compared with something
+		return
+	}
+	r.common = min(r.base.commonWith(r.new), r.new.commonWith(r.base))
+	switch {
+	case r.common == 0:
+		r.Notes = append(r.Notes, "no function is in both sets: they are of different programs, or one of them has no names")
+	case r.common < fewCommon:
+		r.Notes = append(r.Notes, fmt.Sprintf("only %.0f %% of a set is in functions that both sets have: they seem to be of different programs", 100*r.common))
+	}
+	r.noteKinds("samples were taken in different ways", func(p *process) string { return p.taken })
+	r.noteKinds("the machines are different", func(p *process) string { return p.machine })
+	if !r.Seconds && !r.Basis.valued() {
+		r.noteKinds("samples are counted, and were taken at different rates", func(p *process) string { return fmt.Sprintf("every %g s", p.interval) })
+	}
+}
+
+// commonWith is the share of a set's samples in functions that another set has, too.
+func (s *sample) commonWith(o *sample) float64 {
+	var names []string
+	for name := range s.functions {
+		if _, ok := o.functions[name]; ok && name != s.set.functions[0] { // that is: there is no stack
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return s.selfOf(names).whole / s.all.whole
+}
+
+// noteKinds notes that processes of both sets are of different kinds, if all are known.
+func (r *Report) noteKinds(what string, of func(*process) string) {
+	kinds := func(s *sample) []string {
+		var all []string
+		for i := range s.set.processes {
+			all = append(all, of(&s.set.processes[i]))
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	list := func(all []string) string { return strings.Join(all[:min(3, len(all))], ", ") }
+	base, new := kinds(r.base), kinds(r.new)
+	if !slices.Equal(base, new) && !slices.Contains(base, "") && !slices.Contains(new, "") {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s in the base set, %s in the new one", what, list(base), list(new)))
+	}
+}
