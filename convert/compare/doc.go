@@ -18,6 +18,17 @@
 // of goroutines that wait, are compared by their number, when they are asked for
 // or when neither set has others.
 //
+// Instead of CPU time, the bytes in use, the bytes allocated or the time of waits can be compared by
+// function. A counter that counts up is compared by its growth in a second of one process, others by
+// their mean over time; counters are judged apart from functions and markers.
+//
+// # Call trees
+//
+// For pictures the call trees of both sets become one ([Tree]): functions that have another name now are
+// found by their callers and callees (renamed.go), costs are measured by what did not change
+// (scale.go), and costs that moved between neighbours are found (moved.go). What is marked is surer
+// than what has a star: by Holm's procedure, one picture of twenty has any mark that is noise.
+//
 // # Noise
 //
 // Processes are what varies: the samples of one are not independent of each

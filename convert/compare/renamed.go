@@ -12,10 +12,10 @@ import (
 
 // Match is something that was taken for the same in both sets, though its names differ.
 type Match struct {
-	Renamed bool     // else costs moved From some functions To others
-	From    []string // in the base
-	To      []string // now
-	Within  string   // of costs that moved: the caller, whose own is meant by its name
+	Renamed bool     `json:"renamed"`          // else costs moved From some functions To others
+	From    []string `json:"from"`             // in the base
+	To      []string `json:"to"`               // now
+	Within  string   `json:"within,omitempty"` // of costs that moved: the caller, whose own is meant by its name
 }
 
 const (

@@ -20,7 +20,7 @@ type Report struct {
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
 	Counters  []*Counter  `json:"counters"`
-	Tree      *Tree       `json:"-"` // nil unless it was asked for
+	Tree      *Tree       `json:"tree,omitempty"` // nil unless it was asked for
 
 	base, new *sample
 	common    float64 // share of samples in functions that both sets have, in the set where it is less

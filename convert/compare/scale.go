@@ -10,8 +10,8 @@ import (
 // Measure is what costs are measured by: the functions that did not change. Of sets in which no such
 // majority is found it is everything, and Functions is 0.
 type Measure struct {
-	Functions int
-	Share     float64 // of what the base used
+	Functions int     `json:"functions"`
+	Share     float64 `json:"share"` // of what the base used
 }
 
 // maxVote bounds how much one function has to say on what did not change: of a function that takes

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 )
@@ -37,6 +38,42 @@ const (
 	Fell
 	Moved // to or from its neighbours, which make up for it: see [Match]
 )
+
+func (m Mark) String() string { return [...]string{"quiet", "grew", "fell", "moved"}[m] }
+
+// MarshalText is String, for JSON.
+func (m Mark) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// marked is a node in JSON.
+type marked struct {
+	Stack []string `json:"stack"` // from its outermost caller to itself, by the names of now
+	Mark  Mark     `json:"mark"`
+	Self  Change   `json:"self"`
+	Total Change   `json:"total"`
+}
+
+// MarshalJSON writes what a picture shows in colours, and what was matched; not all nodes.
+func (t *Tree) MarshalJSON() ([]byte, error) {
+	all := []marked{}
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		if n.Mark != Grew && n.Mark != Fell {
+			continue
+		}
+		stack := []string{}
+		for at := int32(i); at != 0; at = t.Nodes[at].Caller {
+			stack = append(stack, t.Nodes[at].Name)
+		}
+		slices.Reverse(stack)
+		all = append(all, marked{stack, n.Mark, n.Self, n.Total})
+	}
+	return json.Marshal(struct {
+		Judged  bool     `json:"judged"`
+		Measure Measure  `json:"measure"`
+		Matched []Match  `json:"matched"`
+		Marked  []marked `json:"marked"`
+	}{t.Judged, t.Measure, append([]Match{}, t.Matched...), all})
+}
 
 const (
 	// drawnShare is the share of the larger root below which nodes are left out: half a pixel of a
