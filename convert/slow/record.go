@@ -13,9 +13,9 @@ type record struct {
 	goroutine int64
 	from      stream.Time
 	kind      recordKind
-	to        stream.Time // of an interval and a state
-	stack     stream.StackID
-	value     int64 // ns of a sample or a wait; which state, group or goroutine
+	to        stream.Time    // of an interval and a state
+	stack     stream.StackID // of an interval: the number of its name
+	value     int64          // ns of a sample or a wait; which state, group or goroutine
 	span      stream.Span
 }
 

@@ -27,6 +27,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -40,6 +41,9 @@ import (
 // Options are the options of [New].
 type Options struct {
 	Query filter.Query
+	// Rows, unless nil, gets a row of comma-separated values for each interval, with its own split, for programs that
+	// read tables. Times are in ns.
+	Rows io.Writer
 	// SpillDir is where intervals and what goroutines did wait; "" is os.TempDir. It should not be in memory.
 	SpillDir string
 }
@@ -52,6 +56,7 @@ type Sink struct {
 
 	query  filter.Query
 	dir    string
+	out    io.Writer
 	tables *stream.Tables
 	file   *spill.File
 	took   *spill.Sorter // durations, by name
@@ -90,7 +95,7 @@ const (
 
 // New returns a Sink.
 func New(o Options) *Sink {
-	return &Sink{query: o.Query, dir: o.SpillDir, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, others: map[string]bool{}}
+	return &Sink{query: o.Query, dir: o.SpillDir, out: o.Rows, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, others: map[string]bool{}}
 }
 
 // Default is the query that a text means: without any condition, those of a duration above the 99th percentile.
@@ -314,7 +319,7 @@ func (s *Sink) isSlow(n *name, x *interval) bool {
 
 // compare goes along all goroutines.
 func (s *Sink) compare() error {
-	w := &sweep{tables: s.tables, causes: newCauses(s.tables), period: s.period}
+	w := &sweep{tables: s.tables, causes: newCauses(s.tables), period: s.period, rows: newRows(s.out, s.tables, s.byName)}
 	for i := range w.groups {
 		w.groups[i] = &tally{causes: map[int32]*ratio{}, wakers: map[wakerKey]*Waker{}}
 	}
@@ -333,12 +338,12 @@ func (s *Sink) compare() error {
 			}
 		}
 		t.count(group, x.traits)
+		r := record{process: x.process, goroutine: x.goroutine, from: x.from, to: x.to, kind: anInterval, stack: stream.StackID(n.number), value: int64(group), span: x.span}
 		if x.goroutine == 0 {
-			w.groups[group].add(int64(x.to - x.from))
-			w.groups[group].Ownerless++
+			w.ownerless(r)
 			return nil
 		}
-		return s.add(&record{process: x.process, goroutine: x.goroutine, from: x.from, to: x.to, kind: anInterval, value: int64(group), span: x.span})
+		return s.add(&r)
 	}}
 	s.spool.Rewind()
 	var b stream.Batch
@@ -358,7 +363,7 @@ func (s *Sink) compare() error {
 	}
 	w.expire(math.MaxInt64)
 	s.report(w, t, &slowest, p.alone)
-	return s.file.Err()
+	return errors.Join(w.rows.flush(), s.file.Err())
 }
 
 // some returns an error if no interval is slow, or all are.

@@ -123,6 +123,26 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// Each interval has a row, with its own split.
+func TestRows(t *testing.T) {
+	w := newWorld()
+	w.states(1, 0, "running", 60, "waiting: network", 40)
+	w.interval(1, 0, 120, "a", 1)
+	w.interval(0, 5, 7, "a", 1)
+	q, err := filter.ParseQuery("request[duration>10]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := stream.Copy(slow.New(slow.Options{Query: q, Rows: &out, SpillDir: t.TempDir()}), w.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(out.String(), "\n")
+	if want := "request,0000000000000001,0,5,7,rest,,0,0,0,0,0,0,0,7,0,0\nrequest,0000000000000001,1,0,120,slow,,60,0,0,0,40,0,0,20,100,0\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // What no trace covers is estimated from samples and looks at waits, where their goroutine is known; the rest is unknown.
 func TestEstimates(t *testing.T) {
 	w := newWorld()

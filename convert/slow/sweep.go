@@ -21,6 +21,7 @@ type sweep struct {
 	open      []*active
 	states    []state // that reach into what follows, and the last one
 	longest   []Slow
+	rows      *rows
 }
 
 // The groups of intervals.
@@ -187,8 +188,15 @@ func (s *sweep) woken(r *record) {
 	}
 }
 
+// ownerless adds an interval whose goroutine is unknown, so that nothing else is known of it.
+func (s *sweep) ownerless(r record) {
+	s.groups[r.value].Ownerless++
+	s.finish(&active{record: r})
+}
+
 // finish adds an interval to its group.
 func (s *sweep) finish(a *active) {
+	s.rows.add(a)
 	g := s.groups[a.value]
 	wall := int64(a.to - a.from)
 	g.add(wall)

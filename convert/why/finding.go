@@ -42,7 +42,7 @@ type Finding struct {
 	Instance string   `json:"instance"`            // of the process, "" of several
 	Text     string   `json:"text"`                // one sentence that names it
 	Evidence []string `json:"evidence"`            // figures; never empty
-	More     []string `json:"more"`                // arguments of gprof-convert that show more, without the inputs
+	More     []string `json:"more"`                // arguments of gprof-convert that show more, without the inputs, which go before the first flag
 	Since    int64    `json:"since_ns"`            // when it began, Unix time; 0: it was so all the time
 	Explains float64  `json:"explains"`            // share of what it is about, 0 to 1
 	EffectOf string   `json:"effect_of,omitempty"` // the detector of the finding of which this is an effect, if it is

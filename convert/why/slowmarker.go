@@ -3,7 +3,11 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"gprof/convert/why/internal/facts"
 	"gprof/stream"
@@ -72,14 +76,37 @@ func (slowMarker) Find(p *Process) (found []Finding) {
 			Severity: Likely, Since: p.since(m.At), Explains: min(1, max(0, m.extra)),
 			Text:     fmt.Sprintf("%s takes %s, %s before (%s)", m.Name, took(m.After), took(m.Before), times(m.Before, m.After)),
 			Evidence: []string{p.after(m.At), fmt.Sprintf("longest %s", took(largest(m.Longest[m.At:])))},
-			More:     p.command(append([]string{"top", "--by", "marker"}, p.from(m.At)...)...),
+			More:     p.command("slow", m.query()),
 		}
 		if rest := len(p.slow) - 1; rest > 0 {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%d other markers as well", rest))
 		}
+		if ids := m.traces(); len(ids) > 0 {
+			f.Evidence = append(f.Evidence, "slowest traces "+strings.Join(ids, ", "))
+		}
 		found = append(found, f)
 	}
 	return found
+}
+
+// query chooses those that take longer than they did, for gprof-convert slow.
+func (m *slowed) query() string {
+	name := m.Name
+	if strings.ContainsAny(name, "[\"") || strings.TrimSpace(name) != name {
+		name = strconv.Quote(name)
+	}
+	between := time.Duration(1e9 * math.Sqrt(max(m.Before, 1e-9)*m.After))
+	return fmt.Sprintf("%s[duration>%v]", name, between.Round(time.Microsecond))
+}
+
+// traces are the slowest of them that are part of a trace.
+func (m *slowed) traces() (ids []string) {
+	for _, x := range m.Slowest {
+		if x.Of != (stream.Span{}) {
+			ids = append(ids, fmt.Sprintf("%s (%s)", x.Of.TraceText(), took(float64(x.Took)/1e9)))
+		}
+	}
+	return ids
 }
 
 func largest(values []float64) float64 { return slices.Max(values) }

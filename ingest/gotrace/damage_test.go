@@ -393,7 +393,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(drawTrace(version, 2))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		src, _ := sourceOf(data, Options{Tracks: Grouping(len(data) % 3)})
+		src, _ := sourceOf(data, Options{Tracks: Grouping(len(data) % 3), States: len(data)%2 == 0})
 		if src == nil {
 			return
 		}

@@ -19,6 +19,8 @@
 //   - In each generation a marker "goroutines" says, for each root function, how many of them were
 //     created and ended, and how long all together were running, runnable, waiting, and in system
 //     calls.
+//   - On request ([Options.States]) each state of each goroutine is a marker, and so is each wake-up by
+//     another goroutine.
 //   - Heap, heap goal, GOMAXPROCS, threads, and goroutines by state are Counts; the last at most
 //     once in a millisecond.
 //

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"io/fs"
 
 	"gprof/cmd/internal/console"
@@ -16,6 +17,7 @@ type slowCmd struct {
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	JSON   bool     `name:"json" help:"Print JSON, with all that was found."`
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page that needs no other file."`
+	CSV    string   `name:"csv" placeholder:"FILE" help:"Also write a row for each marker, with its own split, as comma-separated values: for SQL."`
 	conversion.Flags
 }
 
@@ -24,6 +26,7 @@ func (c *slowCmd) Help() string {
   gprof-convert slow http.request out/session
   gprof-convert slow 'http.request[duration>p99.9, status=200]' --last 5m out/session
   gprof-convert slow 'order[duration>100ms]' 'pods/*.gprof' --html slow.html
+  gprof-convert slow order out/session --csv slow.csv
   gprof-convert slow --json order out/session | jq '.more[] | select(.found)'
 
 The markers that fulfil the conditions are compared with all others of the same
@@ -51,8 +54,15 @@ func (c *slowCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	sink := slow.New(slow.Options{Query: query, SpillDir: output.TempDir()})
 	perm := found.Perm()
+	options := slow.Options{Query: query, SpillDir: output.TempDir()}
+	rows, err := c.rows(s, &options, perm)
+	if err != nil {
+		found.Close()
+		return err
+	}
+	defer s.Outputs.Discard(rows...) // unless they are whole
+	sink := slow.New(options)
 	read, err := c.Digest(s, found, sink)
 	if err != nil {
 		return err
@@ -60,11 +70,21 @@ func (c *slowCmd) Run(s *input.Tool) error {
 	if sink.Nothing != nil {
 		return sink.Nothing
 	}
-	if err := c.write(s, &sink.Report, perm); err != nil {
+	if err := errors.Join(s.Outputs.Commit(rows...), c.write(s, &sink.Report, perm)); err != nil {
 		return err
 	}
 	c.Tell(s, "", read)
 	return c.JudgeAll(read)
+}
+
+// rows creates the file of rows, if one is wanted.
+func (c *slowCmd) rows(s *input.Tool, o *slow.Options, perm fs.FileMode) ([]output.Product, error) {
+	if c.CSV == "" {
+		return nil, nil
+	}
+	out, err := s.Outputs.Create(c.CSV, false, perm)
+	o.Rows = out
+	return []output.Product{out}, err
 }
 
 // write writes the report; perm is what the page may be read by.

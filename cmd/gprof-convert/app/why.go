@@ -78,8 +78,11 @@ func ended(found *ingest.Found) func(*stream.Process) bool {
 
 // command is the line that shows more of a finding.
 func (c *whyCmd) command(args []string) string {
-	words := []string{"gprof-convert", args[0]}
-	for _, list := range [][]string{c.Inputs, args[1:]} {
+	words, flags := []string{"gprof-convert"}, 1
+	for flags < len(args) && !strings.HasPrefix(args[flags], "-") {
+		flags++
+	}
+	for _, list := range [][]string{args[:flags], c.Inputs, args[flags:]} {
 		for _, w := range list {
 			words = append(words, human.Word(w))
 		}

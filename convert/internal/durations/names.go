@@ -32,7 +32,7 @@ func (s *Names) Add(b *stream.Batch, e *stream.Event) {
 	if arg < 0 {
 		s.spans.Add(b)
 		for i := 0; traced && i < b.Len(); i++ {
-			s.spans.out.Slowest.look(b, i, fields)
+			s.spans.out.Slowest.Look(b, i, fields)
 		}
 		return
 	}
@@ -43,7 +43,7 @@ func (s *Names) Add(b *stream.Batch, e *stream.Event) {
 		}
 		n := s.named(name, e)
 		if n.add(b, i); traced {
-			n.out.Slowest.look(b, i, fields)
+			n.out.Slowest.Look(b, i, fields)
 		}
 	}
 }

@@ -40,8 +40,8 @@ func (x *Exemplar) before(o *Exemplar) bool {
 		cmp.Compare(x.Of.Trace[1], o.Of.Trace[1]), cmp.Compare(x.Of.ID, o.Of.ID)) < 0
 }
 
-// look takes row i of b, of an event with those fields, if it is slow and of a trace.
-func (s *Slowest) look(b *stream.Batch, i int, fields stream.SpanFields) {
+// Look takes row i of b, of an event with those fields, if it is slow and of a trace.
+func (s *Slowest) Look(b *stream.Batch, i int, fields stream.SpanFields) {
 	if b.Phase[i] != stream.Interval || b.Duration[i] < s[len(s)-1].Took {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/convert/internal/durations"
 	"gprof/stream"
 )
 
@@ -26,6 +27,7 @@ type Marker struct {
 	Longest Series // seconds
 	Failed  Series // those whose fields tell of an error
 	Within  Series // seconds that markers were in progress, at their time
+	Slowest durations.Slowest
 
 	open []stream.Time
 	took float64
@@ -77,13 +79,17 @@ func (m *markers) find(name string, e *stream.Event) *Marker {
 // add adds the rows of a segment.
 func (m *markers) add(b *stream.Batch, e *stream.Event) {
 	arg, fails := e.NameArg(), newFailures(e)
-	shared := m.find(e.Name, e)
+	shared, spans := m.find(e.Name, e), e.SpanFields()
+	traced := spans.Any() || len(b.Span) > 0
 	for i := range b.Len() {
 		one := shared
 		if arg >= 0 && b.Args[arg].TypeAt(i) == stream.Text {
 			one = m.find(string(b.Args[arg].TextAt(i)), e)
 		}
 		m.row(one, b, i)
+		if traced {
+			one.Slowest.Look(b, i, spans)
+		}
 		if fails.failed(b, i) {
 			one.Failed[m.line.At(after(b.Time[i], b.Duration[i]))]++
 		}
