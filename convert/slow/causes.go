@@ -20,7 +20,7 @@ const (
 	collecting
 	calling
 	waiting
-	numStates
+	because // and the part of the time: a wait whose reason is known without its stack
 )
 
 var states = map[string]int64{"running": running, "runnable": runnable, "gc assist": collecting, "stop the world": collecting, "system call": calling, "waiting": waiting}
@@ -105,14 +105,29 @@ func (c *causes) part(state int64, p places.Place, stack stream.StackID) int {
 	case calling:
 		return Calling
 	}
-	part, ok := reasons[p.Reason]
+	part := Unknown // redaction hides reasons
 	switch {
-	case !ok && strings.HasPrefix(p.Reason, "GC "):
-		return Collector
-	case !ok, part == Lock && c.forOthers(stack):
+	case state >= because:
+		part = int(state - because)
+	case p.Reason != "":
+		part = partOf(p.Reason)
+	}
+	if part == Lock && c.forOthers(stack) {
 		return Waiting
 	}
 	return part
+}
+
+// partOf is the part of the time that a wait for a reason belongs to.
+func partOf(reason string) int {
+	part, ok := reasons[reason]
+	switch {
+	case ok:
+		return part
+	case strings.HasPrefix(reason, "GC "):
+		return Collector
+	}
+	return Waiting
 }
 
 // forOthers reports whether what looks as a wait for a lock is one for goroutines that work.

@@ -191,6 +191,9 @@ func (s *Sink) add(r *record) error {
 
 func (s *Sink) state(b *stream.Batch, i int, r *record) {
 	if of, ok := states[string(b.Args[0].TextAt(i))]; ok && b.Phase[i] == stream.Interval {
+		if of == waiting && len(b.Args) > 1 && b.Args[1].TypeAt(i) == stream.Text && len(b.Args[1].TextAt(i)) > 0 {
+			of = because + int64(partOf(string(b.Args[1].TextAt(i))))
+		}
 		r.kind, r.to, r.stack, r.value = aState, r.from+stream.Time(b.Duration[i]), b.Stack[i], of
 	}
 }

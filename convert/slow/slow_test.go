@@ -12,6 +12,7 @@ import (
 	"gprof/convert/slow"
 	"gprof/stream"
 	"gprof/stream/filter"
+	"gprof/stream/redact"
 	"gprof/stream/streamtest"
 )
 
@@ -163,6 +164,22 @@ func TestEstimates(t *testing.T) {
 	}
 	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "no execution trace") }) {
 		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+// Where redaction hides why a goroutine waits, as it hides all labels of stacks, traces tell it nevertheless; of rounds it is
+// unknown, not something else.
+func TestRedacted(t *testing.T) {
+	w := newWorld()
+	w.state = w.Event(stream.Event{Name: "goroutine state", Fields: []stream.EventField{{Name: "state", Type: stream.Text}, {Name: "reason", Type: stream.Text}}})
+	stack := w.waiting("sync", "main.get")
+	w.marker(w.state, 1, stream.Interval, 0, 60, stack, "waiting", "sync")
+	w.interval(1, 0, 100, "a", 1)
+	w.interval(1, 200, 1, "a", 1)
+	w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Waits}, Time: 80, Stack: stack, Value: 20, Number: 1, Owner: stream.Owner{Goroutine: 1}})
+	src := redact.New(redact.Options{Secrets: redact.Drop, URLs: redact.Drop, Names: redact.Hash, Key: make([]byte, 32)}).Source(w.Source())
+	if got := split(report(t, src, "request[duration>10]"), slowOf); got != "locks 60, unknown 40" {
+		t.Errorf("slow: %s", got)
 	}
 }
 

@@ -109,7 +109,7 @@ func (s *sweep) expire(at stream.Time) {
 
 // exact adds the time that an interval and a state share.
 func (s *sweep) exact(a *active, x state) {
-	if ns := int64(min(a.to, x.to) - max(a.from, x.from)); ns > 0 {
+	if ns := int64(min(a.to, x.to) - max(a.from, x.from)); ns > 0 && s.causes.all[x.cause].part != Unknown {
 		a.exact[s.causes.all[x.cause].part] += ns
 		if s.causes.all[x.cause].part != CPU { // samples tell where
 			a.cause(x.cause).exact += ns
@@ -159,6 +159,9 @@ func (s *sweep) seenWaiting(r *record) {
 		return
 	}
 	c, period := s.causes.of(waiting, r.stack), max(s.period[r.process], 1)
+	if s.causes.all[c].part == Unknown {
+		return
+	}
 	for _, a := range s.open {
 		looks := min((r.value+period/2)/period, int64(r.from-a.from)/period+1)
 		a.estimate(s.causes.all[c].part, looks*period, float64(period)*float64(period))

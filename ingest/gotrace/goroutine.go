@@ -16,6 +16,7 @@ type goroutine struct {
 	accounted int64          // time up to which its state was accounted
 	stack     stream.StackID // where it last stopped running, or began
 	wait      stream.StackID // stack, and what it waits for
+	reason    string         // why it waits, in Go's words; "" if it doesn't
 	run       place          // where it began to run
 	call      *interval      // its current system call
 	regions   []interval
@@ -151,6 +152,7 @@ func (s *Source) enter(g *goroutine, ev *event) {
 }
 
 func (g *goroutine) begin(s *Source, ev *event, at int64) {
+	g.reason = ""
 	switch g.state {
 	case running:
 		if s.tracks.by != ByRoot { // else nothing is told of it
@@ -160,7 +162,7 @@ func (g *goroutine) begin(s *Source, ev *event, at int64) {
 	case runnable:
 		g.wait = s.why(g.stack, runnableReason)
 	case waiting:
-		g.wait = s.why(g.stack, ev.name)
+		g.wait, g.reason = s.why(g.stack, ev.name), ev.name
 	case calling:
 		p := s.place(ev, ev.id, g)
 		p.stack = g.stack

@@ -72,8 +72,9 @@ func definitions() [numMarkers]definition {
 			number("created", "Created", stream.FormatInteger), number("ended", "Ended", stream.FormatInteger),
 			number("running", "Running", stream.FormatNanoseconds), number("runnable", "Runnable", stream.FormatNanoseconds),
 			number("waiting", "Waiting", stream.FormatNanoseconds), number("calling", "In system calls", stream.FormatNanoseconds)}}, scheduling},
-		stateMarker: {stream.Event{Name: StateEvent, Display: stream.ShowTable, Chart: "{marker.data.state}", Fields: []stream.EventField{text("state", "State")}}, scheduling},
-		wakeMarker:  {stream.Event{Name: WakeEvent, Display: stream.ShowTable, Fields: []stream.EventField{number("by", "By the goroutine", stream.FormatInteger)}}, scheduling},
+		stateMarker: {stream.Event{Name: StateEvent, Display: stream.ShowTable, Chart: "{marker.data.state}", Fields: []stream.EventField{
+			text("state", "State"), text("reason", "Reason")}}, scheduling},
+		wakeMarker: {stream.Event{Name: WakeEvent, Display: stream.ShowTable, Fields: []stream.EventField{number("by", "By the goroutine", stream.FormatInteger)}}, scheduling},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Events of [Options.States].
 const (
-	// StateEvent is an interval in which a goroutine, the owner, was in one state: its argument is one of the
-	// States. A state that goes on is divided at the end of a generation, so the rows of a goroutine
+	// StateEvent is an interval in which a goroutine, the owner, was in one state: its first argument is one of the
+	// States, its second why it waits, in Go's words, which stays where redaction hides labels of stacks. A state that goes on is divided at the end of a generation, so the rows of a goroutine
 	// cover its time in the trace without a gap. The stack of one that waits has the reason as its innermost
 	// frame, as in Waits; one that runs has none.
 	StateEvent = "goroutine state"
@@ -102,7 +102,7 @@ func (s *Source) tellPart(g *goroutine, name string, from, to int64) {
 	case name == StateAssist:
 		p.stack = g.assist.stack
 	}
-	s.mark(stateMarker, &p, stream.Interval, int64(s.clock.at(to)-p.at), textOf(name))
+	s.mark(stateMarker, &p, stream.Interval, int64(s.clock.at(to)-p.at), textOf(name), textOf(g.reason))
 }
 
 // tellWaker adds a row about the goroutine that ends the wait of g.
