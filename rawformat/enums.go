@@ -297,7 +297,7 @@ const (
 	TriggerFired   = "fired"
 	TriggerKept    = "kept"      // the file is there
 	TriggerFailed  = "failed"    // and why
-	TriggerHeld    = "held back" // since it fired last, at the end of the recording
+	TriggerHeld    = "held back" // told once a minute, and at the end of the recording
 	TriggerOff     = "off"       // and why
 	TriggerOn      = "on"        // again
 	TriggerDirName = "triggered" // where files of snapshots lie, beside the processes of the session

@@ -2,6 +2,7 @@ package recorder_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"gprof/chunks/kept"
 	"gprof/rawformat"
 	"gprof/recorder"
+	"gprof/recorder/logs"
 )
 
 var (
@@ -190,6 +192,37 @@ func TestTriggersOfTheProgram(t *testing.T) {
 	query.Mark()
 	if r := finish(t, rec); len(r.of("query")) != 1 {
 		t.Error("the marker is missing")
+	}
+}
+
+// A log record of a level is a condition, and those below it are none.
+func TestTriggerOfLog(t *testing.T) {
+	const rule = "log>=warn: snapshot 1s"
+	rec := begin(t, recorder.Options{Triggers: []recorder.Trigger{{Rule: rule}, {Rule: "log>=error: snapshot"}}})
+	logger := slog.New(logs.NewHandler(nil, nil))
+	for range 10 {
+		logger.Info("all is well")
+	}
+	logger.Warn("something is odd")
+	keptOf(t, rec, rule, func() {})
+	marks := finish(t, rec).triggered()
+	if len(marks) != 2 || marks[0].rule != rule || marks[0].value != "records: 1" {
+		t.Errorf("%+v", marks)
+	}
+}
+
+// A window of the execution trace lies beside the recording.
+func TestTriggerTraces(t *testing.T) {
+	rec := begin(t, recorder.Options{Limit: 64 << 20, Triggers: []recorder.Trigger{{Rule: "query>1h: trace 1ms"}}})
+	query.Interval(ago(2 * time.Hour))
+	waitFor(t, "a trace", func() bool {
+		_, err := os.Stat(filepath.Join(rec.Dir(), "trace-000.out"))
+		return err == nil
+	})
+	r := finish(t, rec)
+	marks := r.triggered()
+	if len(marks) < 2 || marks[1].what != rawformat.TriggerKept || marks[1].file != "trace-000.out" || len(r.Traces) != 1 {
+		t.Errorf("%+v, %v", marks, r.Traces)
 	}
 }
 

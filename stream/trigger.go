@@ -13,7 +13,7 @@ const (
 	TriggerFired  = "fired"
 	TriggerKept   = "kept"      // File has what it asked for
 	TriggerFailed = "failed"    // and why
-	TriggerHeld   = "held back" // since it fired last, at the end of the recording
+	TriggerHeld   = "held back" // told once a minute, and at the end of the recording
 	TriggerOff    = "off"       // and why
 	TriggerOn     = "on"        // again
 )
@@ -25,7 +25,7 @@ type TriggerMark struct {
 	What  string // one of Trigger…, and details behind a colon
 	Value string // what was seen, for people
 	File  string // where it is kept, "" nowhere
-	Held  uint64 // how often the rule did not act since it fired last, because it may only so often
+	Held  uint64 // how often the rule did not act since the marker before, because it may only so often
 	Flow  uint64 // 0 none
 }
 

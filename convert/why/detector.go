@@ -52,5 +52,6 @@ func Detectors() []Detector {
 		starved{},
 		failures{},
 		slowMarker{},
+		triggers{},
 	}
 }

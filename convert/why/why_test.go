@@ -20,6 +20,30 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of docs/why.md")
 
+// A rule that fired is a note, with what it saw and where that is kept.
+func TestTriggers(t *testing.T) {
+	s := newStory(killed)
+	var fields []stream.EventField
+	for _, name := range []string{"rule", "what", "value", "file", "held", "flow"} {
+		fields = append(fields, stream.EventField{Name: name})
+	}
+	e := s.Event(stream.Event{Name: stream.EventTrigger, Fields: fields})
+	for n := range ticks {
+		s.marks(n, "request", 3, 2*time.Millisecond)
+	}
+	for n, what := range []string{stream.TriggerFired, stream.TriggerKept, stream.TriggerHeld, stream.TriggerFired} {
+		s.p.Main.Mark(at(30+n), stream.Instant, e, "cpu>80%: snapshot", what, "93 %", "a.gprof", uint64(n), uint64(0))
+	}
+	r := s.report(t)
+	if len(r.Findings) != 1 {
+		t.Fatalf("%+v", r.Findings)
+	}
+	f := r.Findings[0]
+	if f.Severity != why.Note || f.Text != `the trigger "cpu>80%: snapshot" fired` || !slices.Equal(f.Evidence, []string{"first at +3 s: 93 %", "kept as a.gprof"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
 // told is a story and what why must say of it.
 type told struct {
 	name     string

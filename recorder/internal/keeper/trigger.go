@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"runtime"
 	"strings"
@@ -24,6 +25,7 @@ type triggers struct {
 	all    []*trigger.Trigger
 	checks []*check // of the program's functions
 	due    rt.Time
+	told   rt.Time // when tellHeld was last called
 	jobs   chan job
 }
 
@@ -44,6 +46,9 @@ const (
 	// afterFailure is how long a rule whose work failed does nothing, at least: a disk that is
 	// full is so for longer.
 	afterFailure = time.Minute
+
+	// heldEvery is how often it is told that rules are held back.
+	heldEvery = time.Minute
 
 	// watchEarly is by how much a duration is reduced that is compared in ticks: their rate is
 	// not known well in the beginning.
@@ -176,6 +181,19 @@ func (t *triggers) round(k *Keeper, now rt.Time, counted bool) {
 			t.fire(k, one, f)
 		}
 	}
+	if now-t.told >= rt.Time(heldEvery) {
+		t.tellHeld(k, now)
+	}
+}
+
+// tellHeld tells how often rules were held back. A program that is killed could not tell.
+func (t *triggers) tellHeld(k *Keeper, now rt.Time) {
+	t.told = now
+	for _, one := range t.all {
+		if held := one.TakeHeld(); held > 0 {
+			k.tell(one, rawformat.TriggerHeld, trigger.Firing{Held: held}, "")
+		}
+	}
 }
 
 // readings are those of the counters.
@@ -226,11 +244,7 @@ func (t *triggers) last(k *Keeper) {
 	t.round(k, rt.Now(), false)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, one := range t.all {
-		if held := one.Pending(); held > 0 {
-			k.tell(one, rawformat.TriggerHeld, trigger.Firing{Held: held}, "")
-		}
-	}
+	t.tellHeld(k, t.due)
 }
 
 // end says that no rule fires any more.
@@ -261,13 +275,23 @@ func (t *triggers) do(k *Keeper, j job) {
 	}
 }
 
+// reason is why something failed, without paths, which may name people. The log has these.
+func reason(err error) string {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Op + ": " + of.Err.Error()
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
 func (t *triggers) done(k *Keeper, j *job, file string, size int64, err error) {
 	what, value := rawformat.TriggerKept, ""
 	switch {
 	case errors.Is(err, ErrStopped):
 		return
 	case err != nil:
-		what, file = rawformat.TriggerFailed+": "+strings.ReplaceAll(err.Error(), "\n", "; "), ""
+		what, file = rawformat.TriggerFailed+": "+reason(err), ""
 		k.complain("trigger", err)
 	case size >= 0:
 		value = fmt.Sprintf("%d bytes", size)

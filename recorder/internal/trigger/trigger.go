@@ -29,7 +29,7 @@ type Counted struct {
 // Firing is that a condition held, and that its rule is to act.
 type Firing struct {
 	Value string // what was seen, for people
-	Held  uint64 // how often the condition held since the rule acted last, and it did not act because of Rule.Every
+	Held  uint64 // how often the condition held since that was told last, and the rule did not act because of Rule.Every
 	Flow  uint64 // of the marker that it is about, 0: none
 }
 
@@ -49,7 +49,7 @@ type Trigger struct {
 	holds   bool
 	seen    Counted
 	next    time.Duration // when it may act again
-	pending uint64        // held since it acted last
+	pending uint64        // the part of Held that was not told yet
 }
 
 // Look says whether the rule is to act now.
@@ -77,8 +77,11 @@ func (t *Trigger) Pause(now, d time.Duration) { t.next = max(t.next, now+d) }
 // Rest says that nothing is known of the time until now.
 func (t *Trigger) Rest() { t.holds, t.window = false, window{} }
 
-// Pending is how often the rule did not act since it acted last.
-func (t *Trigger) Pending() uint64 { return t.pending }
+// TakeHeld is how often the rule was held back since a Firing, or the last call, told it.
+func (t *Trigger) TakeHeld() (n uint64) {
+	n, t.pending = t.pending, 0
+	return n
+}
 
 // holdsNow reports whether the condition holds, and has held for as long as the rule says.
 func (t *Trigger) holdsNow(r *Readings) (f Firing, holds bool) {
@@ -126,7 +129,7 @@ func (t *Trigger) counted() (f Firing, holds bool) {
 	n := c.Over - t.seen.Over
 	t.seen = c
 	f.Flow = c.Flow
-	if f.Value = c.Longest.String(); t.On == Log {
+	if f.Value = c.Longest.Round(time.Microsecond).String(); t.On == Log {
 		f.Value = fmt.Sprintf("records: %d", n)
 	}
 	return f, n > 0
@@ -144,7 +147,7 @@ func (t *Trigger) quantile(now time.Duration) (f Firing, holds bool) {
 	c := t.Read()
 	all, over := float64(c.All-t.seen.All), float64(c.Over-t.seen.Over)
 	t.since, t.seen = now, c
-	f.Value = fmt.Sprintf("%.0f of %.0f took longer, one of them %v", over, all, c.Longest)
+	f.Value = fmt.Sprintf("%.0f of %.0f took longer, one of them %v", over, all, c.Longest.Round(time.Microsecond))
 	f.Flow = c.Flow
 	few := math.Ceil(1/(1-t.Quantile) - 1e-6) // with fewer, each would be the slowest hundredth
 	return f, all >= few && over > all*(1-t.Quantile)+1e-6
@@ -172,7 +175,7 @@ func (t *Trigger) share(r *Readings, part, whole, busy float64) (f Firing, holds
 	return f, true
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*min(max(share, 0), 1e6)) }
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*min(max(share, 0), 1e6)) }
 
 // window remembers totals of the last while, some moments of it.
 type window struct {

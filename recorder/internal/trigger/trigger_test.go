@@ -24,7 +24,7 @@ func look(t *testing.T, text string, step func(second float64, tr *Trigger, r *R
 			held += f.Held
 		}
 	}
-	return acted, held + tr.Pending()
+	return acted, held + tr.TakeHeld()
 }
 
 func TestConditions(t *testing.T) {
@@ -90,8 +90,8 @@ func TestPauseAndOff(t *testing.T) {
 	}
 	tr.Pause(0, time.Minute)
 	r.Now = 59 * time.Second
-	if _, fires := tr.Look(&r); fires || tr.Pending() != 1 {
-		t.Errorf("it fires, or was held back %d times", tr.Pending())
+	if _, fires := tr.Look(&r); fires || tr.Held != 1 {
+		t.Errorf("it fires, or was held back %d times", tr.Held)
 	}
 	r.Now = time.Minute
 	if f, fires := tr.Look(&r); !fires || f.Held != 1 {
@@ -99,7 +99,7 @@ func TestPauseAndOff(t *testing.T) {
 	}
 	tr.Off = "for a reason"
 	r.Now = time.Hour
-	if _, fires := tr.Look(&r); fires || tr.Pending() != 0 {
+	if _, fires := tr.Look(&r); fires || tr.TakeHeld() != 0 {
 		t.Error("it fires while it is off")
 	}
 }

@@ -10,6 +10,9 @@ import (
 // maxCounters bounds the counters of a process: those of the recorder, of threads and of the program.
 const maxCounters = 1000
 
+// maxTriggers bounds what is kept of markers about triggers.
+const maxTriggers = 1000
+
 // Collector makes facts of segments, one process after the other.
 type Collector struct {
 	from, to stream.Time // what is looked at; 0: all
@@ -111,6 +114,11 @@ func (c *Collector) allocations(b *stream.Batch) {
 
 // marked adds markers, and log records apart from them.
 func (c *Collector) marked(b *stream.Batch) {
+	if marks := c.tables.TriggerMarks(b); marks != nil {
+		room := maxTriggers - len(c.now.Triggers)
+		c.now.Triggers = append(c.now.Triggers, marks[:min(len(marks), room)]...)
+		return
+	}
 	e := c.tables.Event(b.Series.Event)
 	if level, text, ok := logFields(e); ok {
 		c.messages.add(b, level, text)

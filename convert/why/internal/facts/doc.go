@@ -19,13 +19,14 @@ type Facts struct {
 	Process *stream.Process
 	Time    Timeline
 
-	Counters []*Counter // in the order of their names
-	CPU      *Stacks    // CPU time in seconds, by samples
-	Waits    *Stacks    // seconds for which goroutines waited
-	Grown    *Stacks    // bytes of the heap that were allocated less those that were freed
-	Made     *Stacks    // bytes of the heap that were allocated
-	Markers  []*Marker  // those that took most time first
-	Messages []*Message // those that were logged most first
+	Counters []*Counter           // in the order of their names
+	CPU      *Stacks              // CPU time in seconds, by samples
+	Waits    *Stacks              // seconds for which goroutines waited
+	Grown    *Stacks              // bytes of the heap that were allocated less those that were freed
+	Made     *Stacks              // bytes of the heap that were allocated
+	Markers  []*Marker            // those that took most time first
+	Messages []*Message           // those that were logged most first
+	Triggers []stream.TriggerMark // the first of them
 
 	Rows [stream.Pages + 1]int64 // by kind
 }
