@@ -17,7 +17,7 @@ import (
 // A rule is a condition, a colon, and what to do, separated by commas. Conditions are
 //
 //	cpu>80%                   share of the processors that the program may use (GOMAXPROCS)
-//	heap>90%                  share of the memory limit, of the cgroup or GOMEMLIMIT
+//	heap>90%                  share of a limit of memory: cgroup, GOMEMLIMIT, others
 //	gc>25%                    share of the program's CPU time that garbage collection takes
 //	goroutines>10000          how many there are
 //	http.request>2s           one interval of the event of that name took longer

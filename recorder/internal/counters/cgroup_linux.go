@@ -117,7 +117,7 @@ func (k *kernel) openGroupMemory() (*gauge, error) {
 	return &gauge{
 		specs: []Spec{
 			{Name: rawformat.CounterGroupMemory, Category: "Memory", Description: "memory of the cgroup, without inactive file pages", Unit: rawformat.FormatBytes},
-			{Name: limitOfGroup, Category: "Memory", Description: "memory that the cgroup may take; no value: as much as there is", Unit: rawformat.FormatBytes},
+			{Name: "cgroup memory limit", Category: "Memory", Description: "memory that the cgroup may take; no value: as much as there is", Unit: rawformat.FormatBytes},
 		},
 		read: func(v []Reading) bool {
 			v[0].Value, v[0].Known = m.read(time.Now())

@@ -28,7 +28,7 @@ var runtimeCounters = []struct {
 	{liveMetric, Spec{Name: "heap live", Category: "Go", Description: "heap objects that the last garbage collection found alive: what heap samples add up to", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/goal:bytes", Spec{Name: "heap goal", Category: "Go", Description: "size of the heap at which the next garbage collection is to end", Unit: rawformat.FormatBytes}},
 	{"/gc/heap/allocs:bytes", Spec{Name: "allocated", Category: "Go", Description: "bytes allocated on the heap since the start", Unit: rawformat.FormatBytes, Mode: rawformat.CounterTotal}},
-	{totalMetric, Spec{Name: memoryOfGo, Category: "Go", Description: "memory that the Go runtime has from the system, without what it has given back", Unit: rawformat.FormatBytes}},
+	{totalMetric, Spec{Name: "Go memory", Category: "Go", Description: "memory that the Go runtime has from the system, without what it has given back", Unit: rawformat.FormatBytes}},
 	{"/sched/goroutines:goroutines", Spec{Name: "goroutines", Category: "Go", Description: "live goroutines"}},
 	{"/sched/goroutines/running:goroutines", Spec{Name: "goroutines running", Category: "Go", Description: "goroutines that have a processor"}},
 	{"/sched/goroutines/runnable:goroutines", Spec{Name: "goroutines runnable", Category: "Go", Description: "goroutines that wait for a processor"}},
@@ -48,8 +48,6 @@ const (
 	objectsMetric = "/memory/classes/heap/objects:bytes"
 	liveMetric    = "/gc/heap/live:bytes"
 	latencyMetric = "/sched/latencies:seconds"
-
-	memoryOfGo = "Go memory"
 )
 
 // openRuntime finds the runtime's counters.

@@ -1,14 +1,6 @@
 package counters
 
-import (
-	"math"
-	"runtime/metrics"
-
-	"gprof/rawformat"
-)
-
-// limitOfGroup is the counter of the cgroup's limit, where it has one.
-const limitOfGroup = "cgroup memory limit"
+import "gprof/rawformat"
 
 // Value is what the counter of that name showed when it was last read, 0 if it never was.
 func (m *Meter) Value(name string) int64 {
@@ -20,16 +12,12 @@ func (m *Meter) Value(name string) int64 {
 	return 0
 }
 
-// MemoryShare is the share of its memory limit that the program uses: of that of its cgroup, or
-// of Go's own, GOMEMLIMIT, whichever is nearer; 0 without a limit.
-func (m *Meter) MemoryShare() (share float64) {
-	own := [1]metrics.Sample{{Name: "/gc/gomemlimit:bytes"}}
-	metrics.Read(own[:])
-	if limit := number(&own[0]); limit > 0 && limit != math.MaxInt64 {
-		share = float64(m.Value(memoryOfGo)) / float64(limit)
-	}
-	if limit := m.Value(limitOfGroup); limit > 0 {
-		share = max(share, float64(m.Value(rawformat.CounterGroupMemory))/float64(limit))
+// Share is the largest share of a room that is in use, 0 if there is none.
+func (r *Rooms) Share() (share float64) {
+	for _, room := range r {
+		if room.Limit > 0 {
+			share = max(share, float64(room.Used)/float64(room.Limit))
+		}
 	}
 	return share
 }

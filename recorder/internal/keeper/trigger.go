@@ -202,7 +202,7 @@ func (k *Keeper) readings(now rt.Time, counted bool) trigger.Readings {
 	if counted {
 		m := &k.counting.meter
 		r.CPU, r.GC = time.Duration(m.Value(rawformat.CounterProcessCPU)), time.Duration(m.Value("GC CPU"))
-		r.Goroutines, r.Memory = m.Value("goroutines"), m.MemoryShare()
+		r.Goroutines, r.Memory = m.Value("goroutines"), m.Rooms().Share()
 	}
 	return r
 }
