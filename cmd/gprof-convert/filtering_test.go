@@ -86,10 +86,11 @@ func TestFiltersOfAllFormats(t *testing.T) {
 				t.Errorf("without a filter: %s", said)
 			}
 			some, said := contentOf(t, input, f, "--during", "request[status=200]", "--track", "main.*", "--tagroot", "zone")
-			if !strings.Contains(said, contents(3, 2)) || bytes.Equal(some, all) {
+			bare := f.Name == "pgo" // of calls that the recording does not place
+			if !strings.Contains(said, contents(3, 2)) || bytes.Equal(some, all) != bare {
 				t.Errorf("with filters: %s", said)
 			}
-			if f.Name == "png" {
+			if f.Name == "png" || bare {
 				return
 			}
 			for _, text := range []string{"main.read", "zone:eu"} {
