@@ -19,7 +19,7 @@ type processRooms struct {
 	machine         int64      // bytes that the machine has
 	addresses, data int64      // limits, in bytes
 	spare           int64      // of the machine, in bytes; -1 unknown
-	due             time.Time  // when these are read again
+	due             time.Time  // when that is read again
 }
 
 func (k *kernel) openRooms() *processRooms {
@@ -36,6 +36,7 @@ func (p *processRooms) note(now time.Time, size, resident, data int64) {
 		p.due = now.Add(slowEvery)
 		p.read(resident)
 	}
+	p.addresses, p.data = resourceLimit(unix.RLIMIT_AS), resourceLimit(unix.RLIMIT_DATA)
 	p.rooms[RoomAddresses] = limited(size, p.addresses)
 	p.rooms[RoomData] = limited(data, p.data)
 	p.rooms[RoomMachine] = Room{}
@@ -45,7 +46,7 @@ func (p *processRooms) note(now time.Time, size, resident, data int64) {
 }
 
 func (p *processRooms) read(resident int64) {
-	p.addresses, p.data, p.spare = resourceLimit(unix.RLIMIT_AS), resourceLimit(unix.RLIMIT_DATA), -1
+	p.spare = -1
 	if p.machine > 0 && resident >= p.machine/machineShare {
 		if kilobytes, ok := keyed(p.available.read(), "MemAvailable"); ok {
 			p.spare = kilobytes << 10

@@ -24,6 +24,10 @@ const (
 	// are to show what a program keeps, are without it.
 	closeEvery = time.Second
 
+	// arena is by how much the runtime enlarges the heap's addresses at a time. When fewer are left the
+	// process ends as soon as the heap has filled those that it has, which no counter of addresses shows.
+	arena = 64 << 20
+
 	// calming is by how much the rate of growth falls from one reading of the counters to the next.
 	calming = 0.9
 )
@@ -54,7 +58,11 @@ func (n *nearness) note(rooms *counters.Rooms, now rt.Time) {
 			n.rate[i] = max(n.rate[i], float64(room.Used-last.Used)/passed)
 		}
 		rate := max(n.rate[i], assumedGrowth*float64(room.Limit))
-		left := time.Duration(min(max(0, float64(room.Limit-room.Used))/rate, 3600) * float64(time.Second))
+		free := room.Limit - room.Used
+		if i == counters.RoomAddresses {
+			free -= arena
+		}
+		left := time.Duration(min(max(0, float64(free))/rate, 3600) * float64(time.Second))
 		if !n.limited || left < n.left {
 			n.limited, n.left, n.nearest = true, left, i
 		}

@@ -32,7 +32,7 @@ const (
 type picture struct {
 	close       bool
 	begun       rt.Tick
-	cost, fresh rt.Time // CPU time, and that part of it which new stacks took
+	cost, fresh rt.Time // CPU time, and that part of it which comes once: for new stacks, and the search
 	published   int64   // bytes in use, by samples that the runtime has published
 	explained   int64   // by all samples
 	whole       bool    // these include what was allocated since the last garbage collection
@@ -58,8 +58,12 @@ func (p *picture) sites() int {
 
 // complete adds what the runtime has not published to the records.
 func (p *picture) complete(h *heapMeter) {
-	if p.searched < searches && p.backlog.Find(h.records) != nil {
-		p.searched++
+	if p.searched < searches {
+		p.fresh += costOf(func() {
+			if p.backlog.Find(h.records) != nil {
+				p.searched++
+			}
+		})
 	}
 	for range completions {
 		p.published = inUse(h.records)
