@@ -13,7 +13,7 @@ import (
 )
 
 // A bucket of the runtime's: the words of its header, its stack of nstk words, and four groups of
-// four numbers, of which the first is published.
+// numbers, of which the first is published. How many are in a group depends on the version of Go.
 const (
 	wordNext = 1 // the bucket that was made before this one
 	wordKind = 2
@@ -26,7 +26,6 @@ const (
 	groups     = 4
 
 	allocated, freed, allocatedBytes, freedBytes = 0, 1, 2, 3 // within a group
-	group                                        = 4
 )
 
 const (
@@ -111,6 +110,9 @@ func isList(at uintptr, records []runtime.MemProfileRecord) bool {
 
 // consistent reports whether the numbers of a bucket make sense: all its objects have one size.
 func consistent(words rt.Memory) bool {
+	if group <= freedBytes {
+		return true // there are no bytes: stacks must do
+	}
 	size, numbers := words[wordSize], words[header+int(words[wordDeep]):]
 	for i := 0; i < len(numbers); i += group {
 		if numbers[i+allocatedBytes] != numbers[i+allocated]*size || numbers[i+freedBytes] != numbers[i+freed]*size {
