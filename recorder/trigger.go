@@ -30,7 +30,7 @@ import (
 // written in quotes. Intervals are those of Begin, Interval and Between, not of Start and End,
 // which are put together by readers.
 //
-// What is done is one or several of
+// The actions are one or several of
 //
 //	snapshot 30s       keep what was recorded in that time before, 30 s unless it says
 //	snapshot all 30s   keep that of all processes of the session

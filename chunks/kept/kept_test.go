@@ -65,7 +65,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// What is not whole is not there, and takes no room from others.
+// A file that is not whole has no name, and takes no room from others.
 func TestFailures(t *testing.T) {
 	session := t.TempDir()
 	for n := range 3 {

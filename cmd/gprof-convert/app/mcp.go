@@ -26,7 +26,7 @@ type mcpCmd struct {
 
 func (c *mcpCmd) Help() string {
 	return `Examples:
-  claude mcp add gprof -- gprof-convert mcp /var/dumps
+  gprof-convert mcp /var/dumps
   npx @modelcontextprotocol/inspector gprof-convert mcp
 
 A server of the Model Context Protocol on stdin and stdout, for assistants. Its tools

@@ -117,7 +117,7 @@ func cut(text string, most int) string {
 	return text[:low] + "…"
 }
 
-// tokens is about how many tokens language models make of a text, rather more than fewer: one for three letters
+// tokens is about how many tokens an assistant reads in a text, rather more than fewer: one for three letters
 // or digits of one kind in a row, and for each other character but single spaces.
 func tokens(text string) (n int) {
 	class, run := 0, 0

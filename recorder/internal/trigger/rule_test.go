@@ -87,7 +87,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Whatever the environment says is a list of rules within their bounds, or an error; each rule's
+// Any text of the environment gives a list of rules within their bounds, or an error; each rule's
 // text means the same by itself.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"cpu>80% for 5s: snapshot; goroutines>10000: mark; http.request>2s: snapshot all 10s, trace every 5m", `p99("a:b")>1ms: mark`, "log>=error: trace", `"\`} {
