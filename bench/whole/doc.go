@@ -5,7 +5,7 @@
 //	go -C bench/whole run .
 //
 // Whole runs differ by several percent, so they cannot show half a percent. Here one
-// process goes through a thousand short blocks of each kind. Each block in which something records
+// process goes through hundreds of short blocks of each kind. Each block in which something records
 // stands between two in which nothing does, and is compared with these two alone; the
 // order is random. Two arms show what the method is worth: one is nothing again, which
 // has to come out as zero; the other is the control, which burns a known half percent of
@@ -19,6 +19,8 @@
 // gprof is paused and resumed. While it is paused its thread still wakes ten times a
 // second. Those wakes are in both kinds of blocks, so a ratio lacks them. A FlightRecorder
 // and a CPU profile are started and stopped; neither start nor stop is part of a block.
+// What is due once a second is done in the first round after a resumption, so blocks must
+// not be much shorter than they are: with 50 ms it weighs several times as much.
 // Pyroscope's SDK uploads once in 15 s, so its blocks are longer, and few.
 //
 // It is a module of its own, and not in .ci/modules: its dependencies are those of

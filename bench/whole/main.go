@@ -28,10 +28,10 @@ func main() {
 		log.Fatal(ask(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
 	}
 	var p plan
-	flag.IntVar(&p.rounds, "rounds", 1000, "blocks of each arm that can be switched fast; a third of that for what takes much")
+	flag.IntVar(&p.rounds, "rounds", 200, "blocks of each arm that can be switched fast; a third of that for what takes much")
 	flag.IntVar(&p.slow, "slow", 1, "blocks of each arm that is switched slowly; 0: none")
-	flag.DurationVar(&p.block, "block", 50*time.Millisecond, "how long a block is measured")
-	flag.DurationVar(&p.settle, "settle", 10*time.Millisecond, "how long what is switched takes effect before")
+	flag.DurationVar(&p.block, "block", 250*time.Millisecond, "how long a block is measured")
+	flag.DurationVar(&p.settle, "settle", 50*time.Millisecond, "how long what is switched takes effect before")
 	flag.IntVar(&p.clients, "clients", 4, "clients that each have one request under way")
 	only := flag.String("server", "", "the one server to measure; default: all, one after the other")
 	inPhases := flag.Bool("phases", false, "measure Start, Snapshot and Stop in a process that does nothing else")

@@ -50,7 +50,8 @@ func BenchmarkSpan(b *testing.B) {
 	}
 }
 
-// What the processor's two calls take, beside a marker of two numbers:
+// What the processor's two calls take, beside a marker of two numbers, and beside asking the SDK for
+// what they record, which any processor pays:
 //
 //	go -C recorder/otel test -run '^$' -bench Calls -count 10 | go -C bench tool benchstat -col /call /dev/stdin
 func BenchmarkCalls(b *testing.B) {
@@ -69,6 +70,8 @@ func BenchmarkCalls(b *testing.B) {
 		call func()
 	}{
 		{"mark", func() { marker.Mark(1, 2) }},
+		{"askstart", func() { askStarted(started.(trace.ReadWriteSpan)) }},
+		{"askend", func() { askEnded(last.span) }},
 		{"start", func() { p.OnStart(ctx, started.(trace.ReadWriteSpan)) }},
 		{"end", func() { p.OnEnd(last.span) }},
 	} {
@@ -78,5 +81,27 @@ func BenchmarkCalls(b *testing.B) {
 				c.call()
 			}
 		})
+	}
+}
+
+var asked any
+
+// askStarted and askEnded ask for what OnStart and OnEnd record.
+//
+//go:noinline
+func askStarted(s trace.ReadWriteSpan) {
+	c := s.SpanContext()
+	keep(c.IsValid(), s.Name())
+}
+
+//go:noinline
+func askEnded(s trace.ReadOnlySpan) {
+	c, parent := s.SpanContext(), s.Parent()
+	keep(c.IsValid() && parent.IsValid() && s.StartTime().Before(s.EndTime()) && s.SpanKind() > 0 && s.Status().Code > 0, s.Name())
+}
+
+func keep(all bool, name string) {
+	if all && name == "" {
+		asked = name
 	}
 }

@@ -49,7 +49,22 @@ type Clock struct {
 type reading struct{ counter, monotonic, took uint64 }
 
 // line is the first and the latest reading, by which a [Time] is turned into ticks.
-type line struct{ origin, latest reading }
+type line struct {
+	origin, latest reading
+	rate           uint64 // ticks in a ns between the two, times 1<<rateBits
+}
+
+// rateBits is as many as a rate of maxRate leaves room for: a moment years away is off by less than a tick.
+const rateBits = 58
+
+func newLine(origin, latest reading) *line {
+	l := &line{origin: origin, latest: latest}
+	ticks, ns := latest.counter-origin.counter, latest.monotonic-origin.monotonic
+	if hi := ticks >> (64 - rateBits); hi < ns {
+		l.rate, _ = bits.Div64(hi, ticks<<rateBits, ns)
+	}
+	return l
+}
 
 // Open chooses the counter if it can be trusted.
 func (c *Clock) Open() {
@@ -113,7 +128,7 @@ func (c *Clock) tryCounter() error {
 	if all < minRate || all > maxRate || first < all*(1-rateMistake) || first > all*(1+rateMistake) || second < all*(1-rateMistake) || second > all*(1+rateMistake) {
 		return fmt.Errorf("%w: %.0f Hz, then %.0f Hz", errCounter, first, second)
 	}
-	c.Line.Store(&line{at[0], at[2]})
+	c.Line.Store(newLine(at[0], at[2]))
 	return nil
 }
 
@@ -166,7 +181,8 @@ func (l *line) off(r reading) bool {
 
 // Ticks converts ns to ticks.
 func (l *line) Ticks(ns uint64) uint64 {
-	return scale(ns, l.latest.counter-l.origin.counter, l.latest.monotonic-l.origin.monotonic)
+	hi, lo := bits.Mul64(ns, l.rate)
+	return hi<<(64-rateBits) | lo>>rateBits
 }
 
 // check reads the clocks, and stops using the counter if it has jumped. It neither allocates nor makes a system
@@ -204,7 +220,7 @@ func (c *Clock) Note() {
 	}
 	l := c.Line.Load() // the thread may have been interrupted between the two clocks each time
 	if now.monotonic > l.latest.monotonic && now.took < l.Ticks(readingGap) {
-		c.Line.Store(&line{l.origin, now})
+		c.Line.Store(newLine(l.origin, now))
 	}
 }
 

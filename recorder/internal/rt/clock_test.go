@@ -45,3 +45,18 @@ func TestCounterStays(t *testing.T) {
 		t.Error("given up")
 	}
 }
+
+// Ticks of years are as exact as by a division in 128 bits.
+func TestTicksOfYears(t *testing.T) {
+	for _, rate := range []uint64{minRate, 24e6, 2_596_123_457, maxRate} {
+		for _, lived := range []uint64{200_000, 1e9, 1e15} { // ns
+			l := newLine(reading{counter: 77, monotonic: 1e9}, reading{counter: 77 + scale(lived, rate, 1e9), monotonic: 1e9 + lived})
+			for _, ns := range []uint64{0, 1, 999, 1e9, 86_400e9, 4 * 365 * 86_400e9} {
+				want := scale(ns, l.latest.counter-l.origin.counter, l.latest.monotonic-l.origin.monotonic)
+				if got := l.Ticks(ns); got > want || want-got > 1 {
+					t.Errorf("%d Hz, after %d ns: %d ns are %d ticks, want %d", rate, lived, ns, got, want)
+				}
+			}
+		}
+	}
+}

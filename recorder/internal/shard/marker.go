@@ -149,10 +149,14 @@ func (r *Recording) writeMarker(m *marker, raw []uint64) bool {
 	if s == nil {
 		return true
 	}
-	if s = r.readyForStack(s, m.size(len(raw)), m.of, m.now, raw); s != nil {
-		s.marker(m)
-		leave(s)
+	size := m.size(len(raw))
+	if len(raw) > 0 || !s.isReady(size, m.of) {
+		if s = r.readyForStack(s, size, m.of, m.now, raw); s == nil {
+			return true
+		}
 	}
+	s.marker(m)
+	leave(s)
 	return true
 }
 

@@ -130,6 +130,11 @@ func (s *shard) hasRoom(size uint32) bool {
 	return s.offset()+size+maxContext+overshoot <= uint32(len(s.payload))
 }
 
+// isReady reports whether a block of that size and context may begin without prepare.
+func (s *shard) isReady(size uint32, of context) bool {
+	return s.offset() < s.soft && s.offset()+size+overshoot <= uint32(len(s.payload)) && s.current() == of
+}
+
 // prepare makes s ready for size bytes of blocks of that context. It takes another chunk if
 // there is no room, and restates the context where the format demands it. False: there is
 // no chunk, or the goroutine is left out, because it is on a track that is not recorded.
