@@ -103,6 +103,17 @@ const (
 	NumFormats
 )
 
+// Unit names the unit of a counter: "bytes", "ns", or "" of a number.
+func (f Format) Unit() string {
+	switch f {
+	case FormatBytes:
+		return "bytes"
+	case FormatNanoseconds:
+		return "ns"
+	}
+	return ""
+}
+
 // Privacy is the kind of secret that a value may reveal.
 type Privacy uint8
 

@@ -21,6 +21,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 type cli struct {
 	Run     runCmd     `cmd:"" help:"Run a command and record what it does."`
 	Attach  attachCmd  `cmd:"" help:"Sample processes that run, whatever they are written in (Linux)."`
+	Top     topCmd     `cmd:"" help:"Show what the processes of a session do now."`
 	Status  statusCmd  `cmd:"" help:"Show who records in a session, and what it holds."`
 	Start   startCmd   `cmd:"" help:"Have all processes of a session record again."`
 	Pause   pauseCmd   `cmd:"" help:"Have all processes of a session pause."`

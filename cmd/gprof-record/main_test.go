@@ -67,8 +67,23 @@ func TestMain(m *testing.M) {
 	case "signal":
 		fmt.Println("ready")
 		select {}
+	case "busy":
+		fmt.Println("ready")
+		for n := 0; ; n++ {
+			turn(n)
+		}
 	}
 	os.Exit(m.Run())
+}
+
+// turn takes CPU time, and says so.
+//
+//go:noinline
+func turn(n int) {
+	defer worked.Begin(n).End()
+	for range 10_000_000 {
+		hold = hold[:0]
+	}
 }
 
 // restoreEnvironment undoes at the test's end what run puts there.

@@ -10,23 +10,21 @@ import (
 )
 
 // Basis is what is compared at stacks.
-type Basis string
+type Basis calls.Basis
 
 const (
-	CPU         Basis = "cpu"         // CPU time, of samples that have it
-	Samples     Basis = "samples"     // the number of those that have none: time on the wall
-	Heap        Basis = "heap"        // bytes in use at the end, of one process
-	Allocations Basis = "allocations" // bytes allocated meanwhile
-	Waits       Basis = "waits"       // time that goroutines waited
+	CPU         = Basis(calls.CPU)         // CPU time, of samples that have it
+	Samples     = Basis(calls.Samples)     // the number of those that have none: time on the wall
+	Heap        = Basis(calls.Heap)        // bytes in use at the end, of one process
+	Allocations = Basis(calls.Allocations) // bytes allocated meanwhile
+	Waits       = Basis(calls.Waits)       // time that goroutines waited
 )
 
 // Bases are all there are.
-func Bases() []string {
-	return []string{string(CPU), string(Samples), string(Heap), string(Allocations), string(Waits)}
-}
+func Bases() []string { return calls.Bases() }
 
 // valued reports whether it is of rows that are no samples, for which a [Sink] has to be made.
-func (b Basis) valued() bool { return b == Heap || b == Allocations || b == Waits }
+func (b Basis) valued() bool { return calls.Basis(b).Valued() }
 
 // ErrBasis is the error of sets without a common kind of samples.
 var ErrBasis = errors.New("CPU time is compared with CPU time alone, and so is all else")

@@ -57,8 +57,8 @@ type Sink struct {
 	tables      *stream.Tables
 	sums        *calls.Sums
 	names       *calls.Names // of markers
-	inUse       []int64      // bytes by StackID, of Heap
-	merged      *merger      // nil: no stacks are kept
+	meter       calls.Meter
+	merged      *merger // nil: no stacks are kept
 	spans       durations.Names
 	event       stream.Series // of the markers in spans
 	reading     reading
@@ -83,11 +83,12 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.Set.functions, s.Set.of = functions.All, s.Of
-	if s.Of == Heap {
-		if err = t.Reserve(8 * int64(t.Stacks.Len()+1)); err != nil {
-			return err
-		}
-		s.inUse = make([]int64, t.Stacks.Len()+1)
+	if s.Of.valued() { // else all samples are kept, until it is clear what the other set has
+		s.meter.Of = calls.Basis(s.Of)
+	}
+	s.meter.Give = func(_ stream.Series, stack stream.StackID, a calls.Amount) { s.sums.AddAmount(stack, a) }
+	if err = s.meter.Begin(t); err != nil {
+		return err
 	}
 	if s.Stacks {
 		s.merged, err = newMerger(s.Set, t, keys)
@@ -109,12 +110,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	}
 	s.see(b)
 	switch b.Series.Kind {
-	case stream.Samples:
-		if !s.Of.valued() {
-			s.sums.Add(b)
-		}
-	case stream.Waits, stream.Allocations:
-		s.value(b)
+	case stream.Samples, stream.Waits, stream.Allocations:
+		s.meter.Add(b)
 	case stream.Markers:
 		s.mark(b)
 	case stream.Counts:
@@ -132,18 +129,6 @@ func (s *Sink) see(b *stream.Batch) {
 		s.first = first
 	}
 	s.last = max(s.last, last)
-}
-
-// value adds rows that have a value. What is in use is known at the end alone.
-func (s *Sink) value(b *stream.Batch) {
-	for i, v := range b.Value {
-		switch stack := b.Stack[i]; {
-		case b.Series.Kind == stream.Waits && s.Of == Waits, b.Series.Kind == stream.Allocations && s.Of == Allocations && v > 0 && b.Phase[i] != stream.PhaseStart:
-			s.sums.AddAmount(stack, calls.Valued(v, b.Number[i]))
-		case b.Series.Kind == stream.Allocations && s.Of == Heap:
-			s.inUse[stack] += v
-		}
-	}
 }
 
 func (s *Sink) mark(b *stream.Batch) {
@@ -180,11 +165,7 @@ func (s *Sink) endProcess() (err error) {
 	}
 	s.endEvent()
 	s.endCounter()
-	for stack, v := range s.inUse {
-		if s.inUse[stack] = 0; v > 0 {
-			s.sums.AddAmount(stream.StackID(stack), calls.Valued(v, 1))
-		}
-	}
+	s.meter.End()
 	p := s.tables.Process(s.id)
 	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
 	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)

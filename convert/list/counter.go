@@ -54,7 +54,7 @@ func (s *Sink) count(b *stream.Batch) {
 		if len(s.counters) >= maxCounters {
 			return
 		}
-		c = &course{Counter: Counter{Name: of.Name, Process: s.tables.Process(b.Series.Process).Title(), Unit: unitOf(of.Unit), Total: of.Total, Points: []Point{}}, each: 1}
+		c = &course{Counter: Counter{Name: of.Name, Process: s.tables.Process(b.Series.Process).Title(), Unit: of.Unit.Unit(), Total: of.Total, Points: []Point{}}, each: 1}
 		s.counters[id] = c
 	}
 	for i, at := range b.Time {
@@ -95,14 +95,4 @@ func (s *Sink) endCounters() {
 	slices.SortFunc(s.Report.Counters, func(a, b Counter) int {
 		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Name, b.Name), cmp.Compare(a.FirstAt, b.FirstAt))
 	})
-}
-
-func unitOf(f stream.Format) string {
-	switch f {
-	case stream.FormatBytes:
-		return "bytes"
-	case stream.FormatNanoseconds:
-		return "ns"
-	}
-	return ""
 }

@@ -17,7 +17,7 @@ func ExampleNew() {
 	p.Main.Sample(2000, b.Stack("main.main", "main.work", "main.pack"))
 	p.Main.Sample(3000, b.Stack("main.main", "main.work", "main.pack"))
 
-	sink, err := top.New("function")
+	sink, err := top.New("function", top.Auto)
 	if err != nil {
 		log.Fatal(err)
 	}

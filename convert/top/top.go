@@ -1,10 +1,11 @@
 // Package top is the table of what took most: of functions, or of packages,
-// files, lines, categories, modules, tracks or processes; and of markers, with
-// how long they took.
+// files, lines, categories, modules, tracks or processes; of markers, with how
+// long they took; and of counters, with what they came to.
 //
-// Self is what something took by itself, total is that with all that it called;
-// of a function that calls itself every sample counts once. Memory does not
-// grow with the number of rows.
+// What they took is CPU time, samples, memory or time of waiting. Self is what
+// something took by itself, total is that with all that it called; of a function
+// that calls itself every sample counts once. Memory does not grow with the
+// number of rows.
 package top
 
 import (
@@ -22,8 +23,27 @@ import (
 // ErrBy is the error of an unknown grouping.
 var ErrBy = errors.New("unknown way to sum up")
 
-// Marker sums up markers by their names.
-const Marker = "marker"
+// Groupings of what is not at stacks.
+const (
+	Marker  = "marker"  // markers, by their names
+	Counter = "counter" // each counter of each process
+)
+
+// What is summed up at stacks. [Auto] is CPU time if it is known of all samples, else their number.
+const (
+	Auto        = "auto"
+	CPU         = string(calls.CPU)     // of samples that have it
+	Samples     = string(calls.Samples) // the number of those that have none
+	Heap        = string(calls.Heap)
+	Allocations = string(calls.Allocations)
+	Waits       = string(calls.Waits)
+)
+
+// Bases are all that can be summed up, [Auto] aside.
+func Bases() []string { return calls.Bases() }
+
+// ErrOf is the error of an unknown thing to sum up, or of one that its grouping has no place for.
+var ErrOf = errors.New("can't be summed up")
 
 // ways are the other groupings: by a name of each frame, or of each track.
 var ways = []struct {
@@ -46,7 +66,7 @@ func Ways() (names []string) {
 	for _, w := range ways {
 		names = append(names, w.name)
 	}
-	return append(names, Marker)
+	return append(names, Marker, Counter)
 }
 
 func trackName(t *stream.Tables, s stream.Series) string {
@@ -57,17 +77,33 @@ func processName(t *stream.Tables, s stream.Series) string { return t.Process(s.
 
 // Table is what a recording adds up to.
 type Table struct {
-	By      string      `json:"by"`
-	All     Amount      `json:"all"`     // of all samples
-	Rows    []Row       `json:"rows"`    // those that took most come first
-	Markers []MarkerRow `json:"markers"` // only by [Marker]
+	By       string       `json:"by"`
+	Of       string       `json:"of"`      // one of [Bases], or [Auto]
+	All      Amount       `json:"all"`     // of all samples
+	Rows     []Row        `json:"rows"`    // those that took most come first
+	Markers  []MarkerRow  `json:"markers"` // only by [Marker]
+	Counters []CounterRow `json:"counters"`
+	Ages     []Age        `json:"ages,omitempty"` // by process, of [Heap], [Allocations] and [Waits]
 }
 
-// Amount is a sum of samples, saturated.
+// Amount is a sum, saturated. What is not summed up is 0.
 type Amount struct {
 	Samples int64 `json:"samples"` // by weight
 	Timed   int64 `json:"timed"`   // of them, those whose CPU time is known
 	CPU     int64 `json:"cpu_ns"`
+	Bytes   int64 `json:"bytes,omitempty"`   // of [Heap] or [Allocations]
+	Wait    int64 `json:"wait_ns,omitempty"` // of [Waits]
+}
+
+// amount is a sum of what the table is of.
+func (t *Table) amount(a calls.Amount) Amount {
+	switch t.Of {
+	case Heap, Allocations:
+		return Amount{Bytes: a.CPU}
+	case Waits:
+		return Amount{Wait: a.CPU}
+	}
+	return Amount{Samples: a.Samples, Timed: a.Timed, CPU: a.CPU}
 }
 
 // Row is what one name adds up to.
@@ -115,8 +151,23 @@ func exemplars(all durations.Slowest) (rows []Exemplar) {
 	return rows
 }
 
-// Timed says that CPU time is known of all samples, and used. Otherwise their number is.
-func (t *Table) Timed() bool { return t.All.CPU > 0 && t.All.Timed == t.All.Samples }
+// Timed says that CPU time is used. Otherwise, if the table is of samples, their number is.
+func (t *Table) Timed() bool {
+	return t.Of == CPU || t.Of == Auto && t.All.CPU > 0 && t.All.Timed == t.All.Samples
+}
+
+// Value is what counts of an amount of the table: ns, bytes or samples.
+func (t *Table) Value(a Amount) int64 {
+	switch {
+	case t.Of == Heap || t.Of == Allocations:
+		return a.Bytes
+	case t.Of == Waits:
+		return a.Wait
+	case t.Timed():
+		return a.CPU
+	}
+	return a.Samples
+}
 
 // Sink makes a Table.
 type Sink struct {
@@ -126,24 +177,37 @@ type Sink struct {
 	track   func(*stream.Tables, stream.Series) string
 	tables  *stream.Tables
 	names   *calls.Names
+	meter   calls.Meter
 	sums    *calls.Sums // by frame
 	tracks  []calls.Sum // by track
+	ages    ages
 	spans   durations.Names
 	event   stream.Series // of the markers in spans
 	markers []durations.Markers
+	reading reading // counter that is being read
 }
 
-// New returns a Sink that sums up by one of [Ways]. The error is [ErrBy].
-func New(by string) (*Sink, error) {
-	s := &Sink{Table: &Table{By: by, Rows: []Row{}, Markers: []MarkerRow{}}}
+// New returns a Sink that sums up by one of [Ways] what is [Auto], or one of [Bases]. The error is
+// [ErrBy] or [ErrOf].
+func New(by, of string) (*Sink, error) {
+	s := &Sink{Table: &Table{By: by, Of: of, Rows: []Row{}, Markers: []MarkerRow{}, Counters: []CounterRow{}}}
+	if of != Auto {
+		if !slices.Contains(Bases(), of) {
+			return nil, fmt.Errorf("%w: %q, want one of %s", ErrOf, of, strings.Join(Bases(), ", "))
+		}
+		s.meter.Of = calls.Basis(of)
+	}
 	for _, w := range ways {
 		if w.name == by {
 			s.frame, s.track = w.frame, w.track
 			return s, nil
 		}
 	}
-	if by != Marker {
+	switch {
+	case by != Marker && by != Counter:
 		return nil, fmt.Errorf("%w: %q, want one of %s", ErrBy, by, strings.Join(Ways(), ", "))
+	case of != Auto:
+		return nil, fmt.Errorf("%w: %ss have no stacks, at which %s could be", ErrOf, by, of)
 	}
 	return s, nil
 }
@@ -151,6 +215,7 @@ func New(by string) (*Sink, error) {
 // Begin prepares for the frames of t.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables, s.names = t, calls.NewNames()
+	s.meter.Give = s.atTrack
 	if s.frame != nil {
 		var keys []calls.Key
 		keys, s.names = calls.Keys(t, s.frame)
@@ -158,31 +223,37 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		if s.sums, err = calls.New(t, keys); err != nil {
 			return err
 		}
+		s.meter.Give = func(_ stream.Series, stack stream.StackID, a calls.Amount) { s.sums.AddAmount(stack, a) }
 	}
-	return nil
+	return s.meter.Begin(t)
 }
 
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
-	switch {
-	case b.Series.Kind == stream.Markers && s.Table.By == Marker:
-		s.mark(b)
-	case b.Series.Kind == stream.Samples && s.sums != nil:
-		s.sums.Add(b)
-	case b.Series.Kind == stream.Samples && s.track != nil:
-		s.sample(b)
+	switch kind := b.Series.Kind; {
+	case s.Table.By == Marker:
+		if kind == stream.Markers {
+			s.mark(b)
+		}
+	case s.Table.By == Counter:
+		if kind == stream.Counts {
+			s.count(b)
+		}
+	default:
+		s.ages.see(b, s.meter.Of)
+		s.meter.Add(b)
 	}
 	return nil
 }
 
-// sample adds samples to their track.
-func (s *Sink) sample(b *stream.Batch) {
-	key := s.names.Intern(s.track(s.tables, b.Series))
+// atTrack adds an amount to its track, or process.
+func (s *Sink) atTrack(of stream.Series, _ stream.StackID, a calls.Amount) {
+	key := s.names.Intern(s.track(s.tables, of))
 	for len(s.tracks) <= int(key) {
 		s.tracks = append(s.tracks, calls.Sum{Key: calls.Key(len(s.tracks))})
 	}
 	sum := &s.tracks[key]
-	sum.Self.AddRows(b)
+	sum.Self.Add(a)
 	sum.Total = sum.Self
 }
 
@@ -211,41 +282,37 @@ func (s *Sink) endEvent() {
 // Close makes the table.
 func (s *Sink) Close() error {
 	s.endEvent()
+	s.endCounter()
+	s.meter.End()
+	var all calls.Amount
 	sums := s.tracks
 	if s.sums != nil {
-		s.Table.All = Amount(s.sums.All)
+		all = s.sums.All
 		sums = s.sums.Take()
 	} else {
 		for _, sum := range sums {
-			all := calls.Amount(s.Table.All)
 			all.Add(sum.Self)
-			s.Table.All = Amount(all)
 		}
 	}
+	s.Table.All = s.Table.amount(all)
+	s.Table.Ages = s.ages.list(s.tables, s.Table.Of)
 	s.list(sums)
 	s.listMarkers()
+	s.sortCounters()
 	return nil
 }
 
 // list makes the rows of what has samples.
 func (s *Sink) list(sums []calls.Sum) {
+	t := s.Table
 	for _, sum := range sums {
 		if sum.Total.Samples > 0 || sum.Total.CPU > 0 {
-			s.Table.Rows = append(s.Table.Rows, Row{s.names.All[sum.Key], Amount(sum.Self), Amount(sum.Total)})
+			t.Rows = append(t.Rows, Row{s.names.All[sum.Key], t.amount(sum.Self), t.amount(sum.Total)})
 		}
 	}
-	timed := s.Table.Timed()
-	slices.SortFunc(s.Table.Rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.Self.Value(timed), a.Self.Value(timed)), cmp.Compare(b.Total.Value(timed), a.Total.Value(timed)), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(t.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(t.Value(b.Self), t.Value(a.Self)), cmp.Compare(t.Value(b.Total), t.Value(a.Total)), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// Value is CPU time in ns, or else the number of samples.
-func (a Amount) Value(cpu bool) int64 {
-	if cpu {
-		return a.CPU
-	}
-	return a.Samples
 }
 
 func (s *Sink) listMarkers() {

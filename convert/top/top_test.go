@@ -37,9 +37,9 @@ func shop() *streamtest.Builder {
 	return b
 }
 
-func table(t *testing.T, by string, src stream.Source) *Table {
+func table(t *testing.T, by, of string, src stream.Source) *Table {
 	t.Helper()
-	sink, err := New(by)
+	sink, err := New(by, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,30 +50,30 @@ func table(t *testing.T, by string, src stream.Source) *Table {
 }
 
 func TestTable(t *testing.T) {
-	all := Amount{14, 14, 70}
+	all := Amount{Samples: 14, Timed: 14, CPU: 70}
 	for by, want := range map[string]*Table{
 		"function": {Rows: []Row{
-			{"main.work", Amount{12, 12, 60}, Amount{12, 12, 60}},
-			{"main.main", Amount{2, 2, 10}, Amount{14, 14, 70}}}},
+			{"main.work", Amount{Samples: 12, Timed: 12, CPU: 60}, Amount{Samples: 12, Timed: 12, CPU: 60}},
+			{"main.main", Amount{Samples: 2, Timed: 2, CPU: 10}, Amount{Samples: 14, Timed: 14, CPU: 70}}}},
 		"package": {Rows: []Row{{"main", all, all}}},
 		"process": {Rows: []Row{
-			{"shop · pid 1", Amount{7, 7, 35}, Amount{7, 7, 35}},
-			{"shop · pid 2", Amount{7, 7, 35}, Amount{7, 7, 35}}}},
+			{"shop · pid 1", Amount{Samples: 7, Timed: 7, CPU: 35}, Amount{Samples: 7, Timed: 7, CPU: 35}},
+			{"shop · pid 2", Amount{Samples: 7, Timed: 7, CPU: 35}, Amount{Samples: 7, Timed: 7, CPU: 35}}}},
 		"track": {Rows: []Row{
-			{"shop · pid 1 · worker", Amount{6, 6, 30}, Amount{6, 6, 30}},
-			{"shop · pid 2 · worker", Amount{6, 6, 30}, Amount{6, 6, 30}},
-			{"shop · pid 1 · shop", Amount{1, 1, 5}, Amount{1, 1, 5}},
-			{"shop · pid 2 · shop", Amount{1, 1, 5}, Amount{1, 1, 5}}}},
+			{"shop · pid 1 · worker", Amount{Samples: 6, Timed: 6, CPU: 30}, Amount{Samples: 6, Timed: 6, CPU: 30}},
+			{"shop · pid 2 · worker", Amount{Samples: 6, Timed: 6, CPU: 30}, Amount{Samples: 6, Timed: 6, CPU: 30}},
+			{"shop · pid 1 · shop", Amount{Samples: 1, Timed: 1, CPU: 5}, Amount{Samples: 1, Timed: 1, CPU: 5}},
+			{"shop · pid 2 · shop", Amount{Samples: 1, Timed: 1, CPU: 5}, Amount{Samples: 1, Timed: 1, CPU: 5}}}},
 	} {
-		want.By, want.All, want.Markers = by, all, []MarkerRow{}
-		if diff := cmp.Diff(want, table(t, by, shop().Source())); diff != "" {
+		want.By, want.Of, want.All, want.Markers, want.Counters = by, Auto, all, []MarkerRow{}, []CounterRow{}
+		if diff := cmp.Diff(want, table(t, by, Auto, shop().Source())); diff != "" {
 			t.Errorf("by %s (-want +got):\n%s", by, diff)
 		}
 	}
 }
 
 func TestMarkers(t *testing.T) {
-	got := table(t, Marker, shop().Source())
+	got := table(t, Marker, Auto, shop().Source())
 	want := []MarkerRow{{Name: "order", Count: 10, Timed: 6, Unpaired: 2, All: 8004, P50: 1002, P99: 3000, Max: 3000}}
 	if diff := cmp.Diff(want, got.Markers); diff != "" {
 		t.Errorf("markers (-want +got):\n%s", diff)
@@ -84,9 +84,9 @@ func TestMarkers(t *testing.T) {
 // takes every kind of row.
 func TestOrder(t *testing.T) {
 	for _, by := range Ways() {
-		want := table(t, by, shop().Source())
+		want := table(t, by, Auto, shop().Source())
 		for range 5 {
-			if diff := cmp.Diff(want, table(t, by, shop().Shuffled(rand.Uint64()))); diff != "" {
+			if diff := cmp.Diff(want, table(t, by, Auto, shop().Shuffled(rand.Uint64()))); diff != "" {
 				t.Errorf("by %s, shuffled:\n%s", by, diff)
 			}
 		}
@@ -98,7 +98,7 @@ func TestSink(t *testing.T) {
 	for _, by := range Ways() {
 		t.Run(by, func(t *testing.T) {
 			streamtest.TestSink(t, func(w io.Writer) stream.Sink {
-				sink, err := New(by)
+				sink, err := New(by, Auto)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,19 +130,13 @@ func TestTimed(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
 	p.Main.Add(streamtest.Row{Time: 1, Stack: b.Stack("a"), Weight: 1, CPU: 1000})
-	if !table(t, "function", b.Source()).Timed() {
+	if !table(t, "function", Auto, b.Source()).Timed() {
 		t.Error("CPU time is known")
 	}
 	p.Main.Add(streamtest.Row{Time: 2, Stack: b.Stack("b"), Weight: 5, CPU: -1})
-	got := table(t, "function", b.Source())
+	got := table(t, "function", Auto, b.Source())
 	if got.Timed() || got.Rows[0].Name != "b" {
 		t.Errorf("timed %v, first %s; want samples to decide", got.Timed(), got.Rows[0].Name)
-	}
-}
-
-func TestUnknownWay(t *testing.T) {
-	if _, err := New("moon"); !errors.Is(err, ErrBy) {
-		t.Errorf("error %v, want %v", err, ErrBy)
 	}
 }
 
@@ -158,7 +152,7 @@ func TestOwnNames(t *testing.T) {
 	p.Main.Mark(21, stream.PhaseStart, request, "/cart")
 	p.Main.Mark(25, stream.PhaseEnd, request, "/pay")
 	p.Main.Mark(26, stream.PhaseEnd, request, "/none")
-	got := table(t, Marker, b.Source()).Markers
+	got := table(t, Marker, Auto, b.Source()).Markers
 	want := []MarkerRow{
 		{Name: "request", Count: 1, Timed: 1, All: 2000, P50: 2000, P99: 2000, Max: 2000},
 		{Name: "/cart", Count: 2, Timed: 1, Unpaired: 1, All: 1000, P50: 1000, P99: 1000, Max: 1000},
@@ -174,8 +168,95 @@ func TestOwnNames(t *testing.T) {
 	for i := range durations.MaxNames + 500 {
 		p.Main.Mark(stream.Time(i), stream.Instant, request, fmt.Sprint(i))
 	}
-	got = table(t, Marker, b.Source()).Markers
+	got = table(t, Marker, Auto, b.Source()).Markers
 	if len(got) != durations.MaxNames+1 || got[0].Name != "request" || got[0].Count != 500 {
 		t.Errorf("%d names, of which the first is %+v", len(got), got[0])
+	}
+}
+
+// kinds is a process with memory, waits and counters: its cache stays, what it reads goes.
+func kinds() *streamtest.Builder {
+	b := streamtest.NewBuilder()
+	for i := range uint64(2) {
+		p := b.Process(stream.Process{Instance: i + 1, Pid: int(i) + 1, Name: "shop", Start: 1, End: 2e9 + 1})
+		cache, read := b.Stack("main.main", "main.cache"), b.Stack("main.main", "main.read")
+		p.Main.Allocate(5, stream.PhaseStart, cache, 1000, 1) // was there before
+		p.Main.Allocate(10, stream.Instant, cache, 4000, 4)
+		p.Main.Allocate(11, stream.Instant, read, 8000, 1000)
+		p.Main.Allocate(12, stream.Instant, read, -8000, 1000)
+		p.Main.Wait(20, read, 3e9, 2)
+		p.Track("worker").Wait(1e9+1, cache, 1e9, 1)
+		rows := p.Counter(stream.Counter{Name: "rows", Total: true})
+		memory := p.Counter(stream.Counter{Name: "memory", Unit: stream.FormatBytes, Own: true})
+		for at, v := range []int64{0, 100, 400} {
+			p.Count(stream.Time(1+at*1e9), rows, 1000+v, 0)
+			p.Count(stream.Time(1+at*1e9), memory, v, 0)
+		}
+	}
+	return b
+}
+
+// Of the heap what is in use at the end counts, of allocations those of the time, of waits their time; all by
+// function and by process, with how old it is.
+func TestBases(t *testing.T) {
+	bytes := func(n int64) Amount { return Amount{Bytes: n} }
+	wait := func(ns int64) Amount { return Amount{Wait: ns} }
+	for of, want := range map[string]*Table{
+		Heap: {All: bytes(10000), Rows: []Row{
+			{"main.cache", bytes(10000), bytes(10000)}, {"main.main", bytes(0), bytes(10000)}}},
+		Allocations: {All: bytes(24000), Rows: []Row{
+			{"main.read", bytes(16000), bytes(16000)}, {"main.cache", bytes(8000), bytes(8000)}, {"main.main", bytes(0), bytes(24000)}}},
+		Waits: {All: wait(8e9), Rows: []Row{
+			{"main.read", wait(6e9), wait(6e9)}, {"main.cache", wait(2e9), wait(2e9)}, {"main.main", wait(0), wait(8e9)}}},
+	} {
+		seen := int64(12)
+		if of == Waits {
+			seen = 1e9 + 1
+		}
+		got := table(t, "function", of, kinds().Source())
+		want.By, want.Of, want.Markers, want.Counters = "function", of, []MarkerRow{}, []CounterRow{}
+		want.Ages = []Age{{Process: "shop · pid 1", Seen: seen, End: 2e9 + 1}, {Process: "shop · pid 2", Seen: seen, End: 2e9 + 1}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("of %s (-want +got):\n%s", of, diff)
+		}
+		if got := table(t, "process", of, kinds().Source()); len(got.Rows) != 2 || got.All != want.All || 2*got.Value(got.Rows[0].Self) != got.Value(got.All) {
+			t.Errorf("of %s, by process: %+v", of, got)
+		}
+	}
+}
+
+// How far the heap can be trusted is what the recording's process says.
+func TestHeapAge(t *testing.T) {
+	b := kinds()
+	b.Tables.Processes[0].Heap = stream.Heap{Sampled: 12, Explained: 5000, Counted: 1e9, InUse: 6000}
+	got := table(t, "function", Heap, b.Source()).Ages[0]
+	if got.Heap == nil || got.Explained != 5000 || got.InUse != 6000 || got.Seen != 12 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What counts up has a rate, the least and the most of which are of a second; a level has its mean over time. Those
+// of the program come first.
+func TestCounterRows(t *testing.T) {
+	got := table(t, Counter, Auto, kinds().Source()).Counters
+	rows := CounterRow{Name: "rows", Process: "shop · pid 1", Instance: "0000000000000001", Total: true, Readings: 3, LastAt: 2e9 + 1, Last: 1400, Least: 100, Mean: 200, Most: 300}
+	memory := CounterRow{Name: "memory", Process: "shop · pid 1", Instance: "0000000000000001", Unit: "bytes", Readings: 3, LastAt: 2e9 + 1, Last: 400, Least: 0, Mean: 50, Most: 400, Own: true}
+	want := []CounterRow{rows, rows, memory, memory}
+	want[1].Process, want[1].Instance = "shop · pid 2", "0000000000000002"
+	want[3].Process, want[3].Instance = want[1].Process, want[1].Instance
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+}
+
+// What makes no sense is refused.
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		by, of string
+		want   error
+	}{{"function", "moons", ErrOf}, {Marker, Heap, ErrOf}, {Counter, CPU, ErrOf}, {"moon", Auto, ErrBy}} {
+		if _, err := New(c.by, c.of); !errors.Is(err, c.want) {
+			t.Errorf("by %s of %s: %v", c.by, c.of, err)
+		}
 	}
 }

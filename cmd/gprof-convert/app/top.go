@@ -6,6 +6,7 @@ import (
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/input"
+	"gprof/cmd/internal/ranking"
 	"gprof/cmd/internal/report"
 	"gprof/convert/top"
 )
@@ -13,6 +14,7 @@ import (
 type topCmd struct {
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
+	Of     string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited. Default: cpu if all samples have it, else all samples."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`
 	conversion.Flags
@@ -23,12 +25,16 @@ func (c *topCmd) Help() string {
   gprof-convert top out/session
   gprof-convert top --by package -n 10 out/session
   gprof-convert top --by marker --last 1m 'dumps/*.gprof'
+  gprof-convert top --of heap out/session
+  gprof-convert top --by counter -n 0 out/session
   gprof-convert top --json out/session | jq -r '.rows[0].name'
 
 Self is what a function took by itself, total is that with all that it called; a
 function that calls itself has each sample once. Both are CPU time where it is
-known of all samples, else samples. Of markers there are number, time, and the
-durations that half of them, 99 of 100 and all of them stayed within.`
+known of all samples, else samples; --of sums up the heap, allocations or waits,
+and says how old that is. Of markers there are number, time, and the durations that
+half of them, 99 of 100 and all of them stayed within; of counters the last value,
+and the least, the mean over time and the most: of what counts up, in a second.`
 }
 
 // Run prints the table.
@@ -37,7 +43,7 @@ func (c *topCmd) Run(s *input.Tool) error {
 	if c.Rows < 0 {
 		return console.Exit(console.Usage, fmt.Errorf("--rows %d: want a number of rows, or 0 for all", c.Rows))
 	}
-	sink, err := top.New(c.By)
+	sink, err := top.New(c.By, c.Of)
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
@@ -53,22 +59,25 @@ func (c *topCmd) Run(s *input.Tool) error {
 		return err
 	}
 	c.Tell(s, "", read)
-	if c.By != top.Marker && !c.Quiet {
+	if c.Of == top.Auto && c.By != top.Marker && c.By != top.Counter && !c.Quiet {
 		s.Hint(report.UnseenHint(read.Unseen))
+	}
+	if c.Of != top.Auto && len(sink.Table.Rows) == 0 && !c.Quiet {
+		s.Hint("nothing of that kind was recorded, or chosen; gprof-convert info counts what there is")
 	}
 	return c.JudgeAll(read)
 }
 
 func (c *topCmd) print(s *input.Tool, t *top.Table) error {
-	rows, markers := len(t.Rows), len(t.Markers)
+	all := len(t.Rows) + len(t.Markers) + len(t.Counters)
 	if c.Rows > 0 {
-		t.Rows, t.Markers = t.Rows[:min(c.Rows, rows)], t.Markers[:min(c.Rows, markers)]
+		t.Rows, t.Markers, t.Counters = first(t.Rows, c.Rows), first(t.Markers, c.Rows), first(t.Counters, c.Rows)
 	}
 	if c.JSON {
 		return report.WriteJSON(s.Stdout, t)
 	}
-	report.PrintTop(s.Stdout, t, s.Width())
-	if left := rows + markers - len(t.Rows) - len(t.Markers); left > 0 {
+	ranking.Print(s.Stdout, t, s.Width())
+	if left := all - len(t.Rows) - len(t.Markers) - len(t.Counters); left > 0 {
 		fmt.Fprintf(s.Stdout, "%d more; -n 0 shows all\n", left)
 	}
 	return nil

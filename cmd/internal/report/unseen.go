@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gprof/convert/top"
 	"gprof/stream"
 )
 
@@ -37,7 +38,13 @@ func UnseenHint(kinds []string) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("there are no CPU samples, only %s: gprof-convert view shows them in Firefox Profiler, as -o profile.json.gz does, and gprof-convert view --pprof shows graphs of each value", strings.Join(kinds, " and "))
+	text := fmt.Sprintf("there are no CPU samples, only %s: ", strings.Join(kinds, " and "))
+	for _, sum := range []struct{ kind, of string }{{stream.Allocations.String(), top.Heap}, {stream.Waits.String(), top.Waits}} {
+		if slices.Contains(kinds, sum.kind) {
+			text += "gprof-convert top --of " + sum.of + " sums them up, "
+		}
+	}
+	return text + "gprof-convert view shows them in Firefox Profiler, as -o profile.json.gz does, and gprof-convert view --pprof shows graphs of each value"
 }
 
 // WaitsHint says how to keep waits that --during left out.

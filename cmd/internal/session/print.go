@@ -32,7 +32,7 @@ func PrintSessions(w io.Writer, views []*State) error {
 func (v *State) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "session\t%s\n", wording.Printable(v.Session)) // Flush returns the error
-	fmt.Fprintf(t, "state\t%s\n", v.does())
+	fmt.Fprintf(t, "state\t%s\n", v.Doing())
 	fmt.Fprintf(t, "limit\t%s\n", v.use())
 	fmt.Fprintf(t, "processes\t%d alive, %d ended\n", v.Alive(), len(v.Processes)-v.Alive())
 	if err := t.Flush(); err != nil || len(v.Processes) == 0 {
@@ -45,8 +45,8 @@ func (v *State) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-// does says what the session's processes do.
-func (v *State) does() string {
+// Doing says what the session's processes do.
+func (v *State) Doing() string {
 	if v.Alive() == 0 {
 		return "no process is running; those that start will be " + v.State
 	}
@@ -62,7 +62,7 @@ func (v *State) use() string {
 }
 
 // describe says what a process does, or how it ended.
-func (p *processView) describe() string {
+func (p *Process) describe() string {
 	switch {
 	case p.Alive && p.Alone:
 		return p.State + ", not in the session's account"

@@ -25,7 +25,7 @@ func TestSizesAndTimes(t *testing.T) {
 func TestStatusSteersNoTerminal(t *testing.T) {
 	for _, name := range []string{"shop\x1b[2J", "shop\nSTATE", "shop\t", "shop\u202e", "shop\xff"} {
 		var out bytes.Buffer
-		v := State{Session: "/s", Processes: []*processView{{Service: name}}}
+		v := State{Session: "/s", Processes: []*Process{{Service: name}}}
 		if err := v.Print(&out); err != nil || strings.Contains(out.String(), name) || !strings.Contains(out.String(), "shop\ufffd") {
 			t.Errorf("%q is shown in %q, %v", name, &out, err)
 		}

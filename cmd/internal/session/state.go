@@ -22,15 +22,15 @@ import (
 
 // State is a session at one moment.
 type State struct {
-	Session   string         `json:"session"`
-	State     string         `json:"state"` // by its last command: recording, paused, stopped
-	Limit     int64          `json:"limit"` // bytes, for all processes; 0 without a control page
-	Held      int64          `json:"held"`  // bytes of all processes
-	Processes []*processView `json:"processes"`
+	Session   string     `json:"session"`
+	State     string     `json:"state"` // by its last command: recording, paused, stopped
+	Limit     int64      `json:"limit"` // bytes, for all processes; 0 without a control page
+	Held      int64      `json:"held"`  // bytes of all processes
+	Processes []*Process `json:"processes"`
 }
 
-// processView is one instance.
-type processView struct {
+// Process is one instance of a session.
+type Process struct {
 	Instance string     `json:"instance"`
 	Service  string     `json:"service,omitempty"`
 	Pid      uint32     `json:"pid"` // in its own pid namespace
@@ -48,7 +48,7 @@ type processView struct {
 // Look reads the control page and all instance directories. Directories that go meanwhile
 // are left out.
 func Look(session string) (*State, error) {
-	v := &State{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*processView{}}
+	v := &State{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*Process{}}
 	told, err := readSession(session)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Look(session string) (*State, error) {
 			v.Processes = append(v.Processes, p)
 		}
 	}
-	slices.SortFunc(v.Processes, func(a, b *processView) int {
+	slices.SortFunc(v.Processes, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(a.start, b.start), cmp.Compare(a.Instance, b.Instance))
 	})
 	return v, nil
@@ -78,12 +78,12 @@ func readSession(dir string) (*session.Status, error) {
 }
 
 // instance reads one directory; nil if it is no recording.
-func (v *State) instance(dir string, told *session.Status) *processView {
+func (v *State) instance(dir string, told *session.Status) *Process {
 	r, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
 	if err != nil {
 		return nil
 	}
-	p := &processView{Instance: filepath.Base(dir), Pid: r.Pid, Alive: session.Alive(dir), Alone: true, State: v.State, Held: onDisk(dir)}
+	p := &Process{Instance: filepath.Base(dir), Pid: r.Pid, Alive: session.Alive(dir), Alone: true, State: v.State, Held: onDisk(dir)}
 	for _, m := range r.Meta {
 		switch m.Key {
 		case rawformat.MetaService:
@@ -117,7 +117,7 @@ func standing(s *session.Status, instance uint64) *session.Standing {
 
 // end finds out how a process ended, and when: at its last sign of life, if nothing else
 // is known.
-func (p *processView) end(r *chunks.Process) {
+func (p *Process) end(r *chunks.Process) {
 	p.State = End(r)
 	if r.Exit == nil {
 		p.ended(r.LastCommit().Realtime)
@@ -146,7 +146,7 @@ func reason(r rawformat.ExitReason) string {
 	return fmt.Sprintf("ended, reason %d", r)
 }
 
-func (p *processView) ended(realtime int64) {
+func (p *Process) ended(realtime int64) {
 	if realtime > 0 {
 		t := time.Unix(0, realtime)
 		p.Ended = &t
@@ -154,7 +154,7 @@ func (p *processView) ended(realtime int64) {
 }
 
 // reach finds out the time from the opening of the oldest chunk until the end, or now.
-func (p *processView) reach(r *chunks.Process) {
+func (p *Process) reach(r *chunks.Process) {
 	oldest, until := int64(0), time.Now()
 	for _, im := range r.Chunks {
 		if t := im.Header.Open.Realtime; t > 0 && (oldest == 0 || t < oldest) {
@@ -170,7 +170,7 @@ func (p *processView) reach(r *chunks.Process) {
 }
 
 // rank sorts live processes before those that ended.
-func (p *processView) rank() int {
+func (p *Process) rank() int {
 	if p.Alive {
 		return 1
 	}

@@ -29,13 +29,6 @@ func (a *Amount) Add(o Amount) {
 	a.Samples, a.Timed, a.CPU = plus(a.Samples, o.Samples), plus(a.Timed, o.Timed), plus(a.CPU, o.CPU)
 }
 
-// AddRows adds samples.
-func (a *Amount) AddRows(b *stream.Batch) {
-	for i, weight := range b.Weight {
-		a.Add(of(weight, b.CPU[i]))
-	}
-}
-
 // plus adds two non-negative numbers, saturated.
 func plus(a, b int64) int64 {
 	if b > math.MaxInt64-a {
@@ -114,13 +107,6 @@ func (s *Sums) key(id stream.StackID) Key {
 	}
 	_, frame := s.tables.Stacks.At(id)
 	return s.keys[frame]
-}
-
-// Add takes a segment of samples.
-func (s *Sums) Add(b *stream.Batch) {
-	for i, stack := range b.Stack {
-		s.AddAmount(stack, of(b.Weight[i], b.CPU[i]))
-	}
 }
 
 // AddAmount adds an amount at a stack.

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 // sink sums up a whole run.
 type sink struct {
 	name  func(*stream.Tables, stream.Frame) string
+	meter Meter
 	sums  *Sums
 	names *Names
 }
@@ -22,17 +24,19 @@ func (s *sink) Begin(t *stream.Tables) error {
 	var err error
 	s.sums, err = New(t, keys)
 	s.names = names
-	return err
+	s.meter.Give = func(_ stream.Series, stack stream.StackID, a Amount) { s.sums.AddAmount(stack, a) }
+	return errors.Join(err, s.meter.Begin(t))
 }
 
 func (s *sink) Segment(b *stream.Batch) error {
-	if b.Series.Kind == stream.Samples {
-		s.sums.Add(b)
-	}
+	s.meter.Add(b)
 	return nil
 }
 
-func (s *sink) Close() error { return nil }
+func (s *sink) Close() error {
+	s.meter.End()
+	return nil
+}
 
 // texts are the sums as lines, in the order of names.
 func (s *sink) texts() (lines []string) {

@@ -1,0 +1,81 @@
+package console
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Screen shows texts that replace each other: on a terminal in place, elsewhere one after the other.
+type Screen struct {
+	out    io.Writer
+	file   *os.File // the terminal; nil: none
+	text   bytes.Buffer
+	shown  bool // there was a text before
+	inside bool // the terminal's second screen is shown
+}
+
+// Screen returns one on standard output. Unless replace is set, or on a terminal that can't, its texts stand one
+// after the other.
+func (c *Console) Screen(replace bool) *Screen {
+	s := &Screen{out: c.Stdout}
+	if f, ok := c.Stdout.w.(*os.File); ok && replace && term.IsTerminal(int(f.Fd())) && !dumb() {
+		s.file = f
+	}
+	return s
+}
+
+// dumb reports whether the terminal knows no sequences.
+func dumb() bool {
+	name := os.Getenv("TERM")
+	return name == "" || name == "dumb"
+}
+
+// Begin begins a text.
+func (s *Screen) Begin() { s.text.Reset() }
+
+// Write adds to the text. What may steer a terminal must not be in it.
+func (s *Screen) Write(p []byte) (int, error) { return s.text.Write(p) }
+
+// Sequences that all terminals but dumb ones know.
+const (
+	enter     = "\x1b[?1049h\x1b[?25l" // the second screen, without a cursor
+	leave     = "\x1b[?25h\x1b[?1049l"
+	home      = "\x1b[H"
+	clearLine = "\x1b[K"
+	clearRest = "\x1b[J"
+)
+
+// Flush shows the text. On a terminal, lines without room at the bottom are left out.
+func (s *Screen) Flush() error {
+	text := s.text.String()
+	switch {
+	case s.file == nil:
+		if s.shown {
+			text = "\n" + text
+		}
+	default:
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if _, height, err := term.GetSize(int(s.file.Fd())); err == nil && height > 0 {
+			lines = lines[:min(height, len(lines))]
+		}
+		text = home + strings.Join(lines, clearLine+"\r\n") + clearLine + clearRest
+		if !s.inside {
+			text = enter + text
+		}
+		s.inside = true
+	}
+	s.shown = true
+	_, err := io.WriteString(s.out, text)
+	return err
+}
+
+// Close leaves the terminal as it was.
+func (s *Screen) Close() {
+	if s.inside {
+		io.WriteString(s.out, leave)
+	}
+}

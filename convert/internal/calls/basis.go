@@ -1,0 +1,89 @@
+package calls
+
+import "gprof/stream"
+
+// Basis is what is summed up at stacks.
+type Basis string
+
+const (
+	CPU         Basis = "cpu"         // CPU time, of samples that have it
+	Samples     Basis = "samples"     // the number of those that have none: time on the wall
+	Heap        Basis = "heap"        // bytes in use at the end
+	Allocations Basis = "allocations" // bytes allocated meanwhile
+	Waits       Basis = "waits"       // time that goroutines waited
+)
+
+// Bases are all there are.
+func Bases() []string {
+	return []string{string(CPU), string(Samples), string(Heap), string(Allocations), string(Waits)}
+}
+
+// Valued reports whether it is of rows that are no samples: an [Amount] of them has their value, ns or
+// bytes, in place of CPU time.
+func (b Basis) Valued() bool { return b == Heap || b == Allocations || b == Waits }
+
+// Meter gives what counts by a Basis: rows of samples with or without CPU time, by which Basis is "".
+type Meter struct {
+	Of   Basis
+	Give func(s stream.Series, stack stream.StackID, a Amount)
+
+	heap  stream.Series // of the process whose allocations are in inUse
+	inUse []int64       // bytes by StackID, of Heap
+}
+
+// Begin prepares for the stacks of t. The error is a [stream.ErrMemory].
+func (m *Meter) Begin(t *stream.Tables) error {
+	if m.Of != Heap {
+		return nil
+	}
+	n := t.Stacks.Len() + 1
+	err := t.Reserve(8 * int64(n))
+	if err == nil {
+		m.inUse = make([]int64, n)
+	}
+	return err
+}
+
+// Add takes a segment of any kind. What is in use is known at the end of a process alone.
+func (m *Meter) Add(b *stream.Batch) {
+	switch kind := b.Series.Kind; {
+	case kind == stream.Samples && !m.Of.Valued():
+		m.samples(b)
+	case kind == stream.Waits && m.Of == Waits:
+		for i, v := range b.Value {
+			m.Give(b.Series, b.Stack[i], Valued(v, b.Number[i]))
+		}
+	case kind == stream.Allocations && m.Of == Allocations:
+		for i, v := range b.Value {
+			if v > 0 && b.Phase[i] != stream.PhaseStart {
+				m.Give(b.Series, b.Stack[i], Valued(v, b.Number[i]))
+			}
+		}
+	case kind == stream.Allocations && m.Of == Heap:
+		if b.Series.Process != m.heap.Process {
+			m.End()
+			m.heap = b.Series
+		}
+		for i, v := range b.Value {
+			m.inUse[b.Stack[i]] += v
+		}
+	}
+}
+
+func (m *Meter) samples(b *stream.Batch) {
+	for i, stack := range b.Stack {
+		a := of(b.Weight[i], b.CPU[i])
+		if known := a.Timed > 0; m.Of == "" || known == (m.Of == CPU) {
+			m.Give(b.Series, stack, a)
+		}
+	}
+}
+
+// End gives what is in use at the end of the last process.
+func (m *Meter) End() {
+	for stack, v := range m.inUse {
+		if m.inUse[stack] = 0; v > 0 {
+			m.Give(m.heap, stream.StackID(stack), Valued(v, 1))
+		}
+	}
+}
