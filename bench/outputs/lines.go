@@ -29,6 +29,7 @@ const (
 	firefoxTyped = "firefox by encoding/json, typed columns, gzip 1"
 	firefoxSonic = "firefox by sonic, typed columns, gzip 1"
 	googlePprof  = "pprof by google/pprof"
+	collectors   = "otlp by the collector's library"
 	duckSamples  = "samples by DuckDB's COPY, zstd"
 	duckSamples2 = "samples by DuckDB's COPY, zstd 1, v2"
 	duckMarkers  = "markers by DuckDB's COPY, zstd"
@@ -60,6 +61,8 @@ var lines = []line{
 	{name: geckoTyped2, work: marshal(newTyped, sonicJSON)},
 	beside(line{name: "pprof", work: convertTo("pb.gz")}, cost{googlePprof, 5, 30}),
 	{name: googlePprof, work: buildProfile},
+	beside(line{name: "otlp", work: convertTo("otlp")}, cost{collectors, 5, 5}),
+	{name: collectors, work: collect},
 	{name: "parquet", work: writeTables},
 	besideDuckDB(line{name: "samples in parquet", work: writeTable(stream.Samples), goals: []goal{rows(5)}}, duckSamples, duckSamples2),
 	{name: duckSamples, work: duckDB("samples", ""), tables: true},

@@ -20,11 +20,38 @@ const (
 	keyGoroutine = "goroutine"
 )
 
-// attributesOf are the numbers of a sample's attributes, valid until the next call, and of its link.
+// owned is who a sample is of.
+type owned struct {
+	track stream.TrackID
+	stream.Owner
+}
+
+// ownedFields are what a sample says of that: the numbers of its attributes and of its link.
+type ownedFields struct {
+	attributes []byte
+	link       uint64
+}
+
+// maxOwned bounds those that are kept, some MB.
+const maxOwned = 1 << 14
+
+// fieldsOf are the fields of a sample that say who it is of.
+func (s *Sink) fieldsOf(of owned) ownedFields {
+	fields, ok := s.owned[of]
+	if !ok {
+		if len(s.owned) == maxOwned {
+			clear(s.owned)
+		}
+		fields.attributes, fields.link = s.attributesOf(of.track, of.Owner)
+		s.owned[of] = fields
+	}
+	return fields
+}
+
+// attributesOf are the numbers of a sample's attributes, and of its link.
 func (s *Sink) attributesOf(track stream.TrackID, owner stream.Owner) (numbers []byte, link uint64) {
-	s.attributes = s.attributes[:0]
 	add := func(key string, value []byte, unit string) {
-		s.attributes = binary.AppendUvarint(s.attributes, s.attribute(key, value, unit))
+		numbers = binary.AppendUvarint(numbers, s.attribute(key, value, unit))
 	}
 	if name := s.tables.Tracks.At(track).Name; name != "" && s.came.Alone == nil {
 		add(keyTrack, textValue(name), "")
@@ -34,7 +61,7 @@ func (s *Sink) attributesOf(track stream.TrackID, owner stream.Owner) (numbers [
 	}
 	to := owner.Span
 	if owner.Labels == 0 {
-		return s.attributes, s.link(to)
+		return numbers, s.link(to)
 	}
 	labels := s.tables.Labels.At(owner.Labels)
 	linked := to == (stream.Span{}) // by its labels, perhaps
@@ -57,9 +84,9 @@ func (s *Sink) attributesOf(track stream.TrackID, owner stream.Owner) (numbers [
 		add(s.programKey(key), textValue(value), "")
 	}
 	if owner.Span == (stream.Span{}) && !linked {
-		return s.attributes, 0
+		return numbers, 0
 	}
-	return s.attributes, s.link(to)
+	return numbers, s.link(to)
 }
 
 // programKey is the key of a label of the program.

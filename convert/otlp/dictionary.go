@@ -24,6 +24,7 @@ type dictionary struct {
 	stacks    []uint32          // by StackID: its number, 0 none
 	numbers   map[string]uint64 // of attributes, by their rows
 	links     map[stream.Span]uint64
+	owned     map[owned]ownedFields
 	parts     map[int]*part // by field
 	file      *spill.File
 
@@ -44,7 +45,7 @@ var dictionaryFields = []int{otlpproto.DictionaryMapping, otlpproto.DictionaryLo
 	otlpproto.DictionaryString, otlpproto.DictionaryAttribute, otlpproto.DictionaryStack}
 
 func newDictionary(t *stream.Tables, file *spill.File) *dictionary {
-	d := &dictionary{of: t, file: file, stacks: make([]uint32, t.Stacks.Len()+1), numbers: map[string]uint64{}, links: map[stream.Span]uint64{}, parts: map[int]*part{}}
+	d := &dictionary{of: t, file: file, stacks: make([]uint32, t.Stacks.Len()+1), numbers: map[string]uint64{}, links: map[stream.Span]uint64{}, owned: map[owned]ownedFields{}, parts: map[int]*part{}}
 	d.modules.Build(t, false)
 	d.locations.Build(t)
 	d.texts.Number("")

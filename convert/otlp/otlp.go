@@ -67,8 +67,7 @@ type Sink struct {
 	span     span
 	*dictionary
 
-	attributes                  []byte // scratch, as are these
-	body, values, times, framed []byte
+	body, values, times, framed []byte // scratch
 }
 
 // profile is one that is being collected.

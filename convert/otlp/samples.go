@@ -58,7 +58,9 @@ func (m *moments) add(b *stream.Batch) {
 		} else {
 			row.value = b.Value[i]
 		}
-		m.append(groupKey{b.Stack[i], b.Owner(i)}, row)
+		owner := b.Owner(i)
+		owner.Thread = 0 // it has no place
+		m.append(groupKey{b.Stack[i], owner}, row)
 		if len(m.rows) == maxMoments {
 			m.finish()
 		}
@@ -122,9 +124,10 @@ func (s *Sink) addMoments(series stream.Series, m *moments) {
 	types := s.types.Of(series.Kind, series.Counter)
 	for i := range m.groups {
 		g := &m.groups[i]
+		identity := s.identity(series.Track, g.groupKey)
 		for _, typ := range types {
 			isCPU := series.Kind == stream.Samples && s.types.List[typ] == totals.CPUTypes[0]
-			s.addSample(typ, s.identity(series.Track, g.groupKey), func(values, times []byte) ([]byte, []byte) {
+			s.addSample(typ, identity, func(values, times []byte) ([]byte, []byte) {
 				m.of(g, func(row *moment) {
 					value := row.value
 					if isCPU {
@@ -157,9 +160,9 @@ func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all []totals.
 		if total.Zero() && s.came.Alone == nil {
 			continue
 		}
-		of := s.types.ValuesOf(total, s.totals.Measure)
+		of, identity := s.types.ValuesOf(total, s.totals.Measure), s.identity(track, groupKey{total.Stack, total.Owner})
 		for _, typ := range types {
-			s.addSample(typ, s.identity(track, groupKey{total.Stack, total.Owner}), func(values, times []byte) ([]byte, []byte) {
+			s.addSample(typ, identity, func(values, times []byte) ([]byte, []byte) {
 				return binary.AppendUvarint(values, uint64(of[typ])), times
 			})
 		}
@@ -170,11 +173,11 @@ func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all []totals.
 // identity is the fields of a sample that say what it is of. It is valid until the next call.
 func (s *Sink) identity(track stream.TrackID, key groupKey) []byte {
 	body := protobuf.AppendNumber(s.body[:0], otlpproto.SampleStack, s.stack(key.stack))
-	attributes, link := s.attributesOf(track, key.owner)
-	if len(attributes) > 0 {
-		body = protobuf.AppendBytes(body, otlpproto.SampleAttributes, attributes)
+	fields := s.fieldsOf(owned{track, key.owner})
+	if len(fields.attributes) > 0 {
+		body = protobuf.AppendBytes(body, otlpproto.SampleAttributes, fields.attributes)
 	}
-	s.body = protobuf.AppendNumber(body, otlpproto.SampleLink, link)
+	s.body = protobuf.AppendNumber(body, otlpproto.SampleLink, fields.link)
 	return s.body
 }
 
