@@ -33,6 +33,7 @@ var ErrBasis = errors.New("CPU time is compared with CPU time alone, and so is a
 type basis struct {
 	Basis
 	seconds bool // seconds rather than samples, whose intervals may differ
+	exact   bool // the system has counted the CPU time of each process
 }
 
 // value is what counts of an amount of a process: seconds, samples or bytes. Of rows that are no
@@ -56,6 +57,16 @@ func (b Basis) timed(sets ...*Set) bool {
 			if p.interval <= 0 && b.counted(p.all) > 0 {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// counted reports whether the system's count of the CPU time of each process is known.
+func counted(sets ...*Set) bool {
+	for _, s := range sets {
+		if slices.ContainsFunc(s.processes, func(p process) bool { return p.cpu <= 0 }) {
+			return false
 		}
 	}
 	return true

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"gprof/convert/internal/chance"
 	"gprof/stream/wording"
 )
 
@@ -20,7 +19,7 @@ import (
 //	p99(http.request) > +10%
 //
 // A bound with a sign is one of the change: in percent, or in units. Without a sign it is one of
-// the new figure.
+// the new figure. The name * stands for all functions, or markers, one by one.
 type Condition struct {
 	Text   string // as it was given
 	Figure string // as "p99"
@@ -58,10 +57,12 @@ const (
 var figures = []struct {
 	name string
 	unit unit
-}{{"self", shares}, {"total", shares}, {"selfcpu", cores}, {"totalcpu", cores}, {"cpu", cores}, {"rate", perSecond}, {"count", times}, {"mean", seconds}}
+}{{"self", shares}, {"total", shares}, {"selfcpu", cores}, {"totalcpu", cores}, {"cpu", cores}, {costFigure, seconds}, {"rate", perSecond}, {"count", times}, {"mean", seconds}}
+
+const costFigure = "cost"
 
 // Figures lists what a condition may be about.
-const Figures = "self, total, selfcpu, totalcpu (of a function), cpu() of all, rate, count, mean, p50, p99, p99.9 (of a marker)"
+const Figures = "cost() of a process, cost (of a marker), self, total, selfcpu, totalcpu (of a function), cpu() of all, rate, count, mean, p50, p99, p99.9 (of a marker)"
 
 // example is part of every message about conditions.
 const example = `want one such as "p99(http.request) > +10%", "self(main.work) > +5%", "rate(order) < 100/s"`
@@ -83,13 +84,27 @@ func ParseCondition(text string) (Condition, error) {
 	if err != nil {
 		return c, err
 	}
-	if (c.Figure == "cpu") != (c.Name == "") {
+	if c.Figure != costFigure && (c.Figure == "cpu") != (c.Name == "") {
 		return c, fmt.Errorf("%w: %q: %s", ErrCondition, text, map[bool]string{true: "cpu() is of all functions, for one it is totalcpu", false: "a name is missing between the brackets"}[c.Figure == "cpu"])
 	}
 	if err := c.parseBound(part[4], u); err != nil {
 		return c, fmt.Errorf("%w: %q: %w", ErrCondition, text, err)
 	}
 	return c, nil
+}
+
+// BoundText writes a value in the way of the condition's bound: as a change in percent, as one in the figure's
+// unit, or as a figure.
+func (c *Condition) BoundText(v float64, change, figure func(float64) string) string {
+	switch {
+	case c.kind == relative:
+		return change(v)
+	case c.kind == difference && v >= 0:
+		return "+" + figure(v)
+	case c.kind == difference:
+		return "-" + figure(-v)
+	}
+	return figure(v)
 }
 
 // unit finds the figure.
@@ -165,91 +180,59 @@ func (u unit) parse(text string) (float64, error) {
 	return parseNumber(text)
 }
 
-// ErrName is the error of a condition about a name in neither set.
-var ErrName = errors.New("in neither set")
-
-// Verdict is the result of a condition.
-type Verdict int
-
-const (
-	Holds   Verdict = iota // the figure is within the bound
-	Nothing                // there is no such figure, as for markers without a duration
-	Noise                  // beyond the bound, but its interval is not
-	TooFew                 // beyond the bound, with too few processes to judge
-	Beyond                 // its interval is beyond the bound
-)
-
-// Outcome is a condition and its result.
-type Outcome struct {
-	Condition Condition `json:"-"`
-	Text      string    `json:"condition"`
-	Verdict   Verdict   `json:"verdict"`
-	Change    Change    `json:"change"`
-}
-
-// String is the verdict in a word.
-func (v Verdict) String() string {
-	return [...]string{"holds", "nothing", "noise", "too few", "beyond"}[v]
-}
-
-// MarshalText is String, for JSON.
-func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
-
-// Check evaluates a condition. The error is [ErrName] if the name is in neither set.
-func (r *Report) Check(c Condition) (Outcome, error) {
-	if err := r.known(c); err != nil {
-		return Outcome{}, err
-	}
-	o := Outcome{Condition: c, Text: c.Text, Change: r.change(c.figure)}
-	o.Verdict = r.verdict(c, o.Change)
-	return o, nil
-}
-
-// verdict compares the bound, which may have an error, with the new figure.
-func (r *Report) verdict(c Condition, of Change) Verdict {
-	bound, processes := c.limit(of.Base), r.processes()
-	if c.kind == absolute {
-		processes = r.New.Processes
-	}
-	beyond := of.New.Value - bound.Value
-	if c.below {
-		beyond = -beyond
-	}
-	limit := newChange(bound, of.New, processes)
-	switch {
-	case bound.none || of.New.none:
-		return Nothing
-	case beyond <= 0:
-		return Holds
-	case !limit.Judged:
-		return TooFew
-	case limit.P > chance.Unlikely:
-		return Noise
-	}
-	return Beyond
-}
-
 // figure estimates the condition's figure.
 func (c *Condition) figure(s *sample) Estimate {
+	if c.quantile > 0 {
+		return s.quantiles(c.Name, c.quantile)[0]
+	}
+	f := c.fraction(s)
+	return s.ratio(f.value, s.sum(f.value), s.sum(f.of), f.floor)
+}
+
+// fraction is what a figure is made of, by process.
+func (c *Condition) fraction(s *sample) fraction {
 	switch c.Figure {
 	case "self":
-		return s.function(c.Name).self.share
+		return s.share(s.cellsOf(c.Name, selfOf))
 	case "total":
-		return s.function(c.Name).total.share
+		return s.share(s.cellsOf(c.Name, totalOf))
 	case "selfcpu":
-		return s.function(c.Name).self.load
+		return s.load(s.cellsOf(c.Name, selfOf))
 	case "totalcpu":
-		return s.function(c.Name).total.load
+		return s.load(s.cellsOf(c.Name, totalOf))
 	case "cpu":
-		return s.load(s.allCells(), s.all)
+		return s.load(s.allCells())
+	case costFigure:
+		return s.cost(c.Name)
 	case "rate":
-		return s.marker(c.Name).rate
+		return fraction{value: s.markerCells(c.Name, countOf), of: s.secondCells()}
 	case "count":
-		return s.marker(c.Name).count
-	case "mean":
-		return s.marker(c.Name).mean
+		return fraction{value: s.markerCells(c.Name, countOf), of: s.ones()}
 	}
-	return s.quantiles(c.Name, c.quantile)[0]
+	return fraction{value: s.markerCells(c.Name, timeOf), of: s.markerCells(c.Name, timedOf)}
+}
+
+// each is the figure of each process, NaN where there is none.
+func (c *Condition) each(s *sample) []float64 {
+	value, of := make([]float64, len(s.set.processes)), make([]float64, len(s.set.processes))
+	if c.quantile > 0 {
+		for _, at := range s.markers[c.Name] {
+			took := &s.set.processes[at.process].markers[at.at].Took
+			value[at.process], of[at.process] = float64(took.Quantile(c.quantile)), 1e9
+		}
+	} else {
+		f := c.fraction(s)
+		for _, cell := range f.value {
+			value[cell.process] += cell.value
+		}
+		for _, cell := range f.of {
+			of[cell.process] += cell.value
+		}
+	}
+	for i := range value {
+		value[i] /= of[i]
+	}
+	return value
 }
 
 // limit is what the new figure is compared with.
@@ -272,13 +255,19 @@ func (r *Report) known(c Condition) error {
 		names, what = r.names(markersOf), "marker"
 	}
 	switch {
-	case c.Name == "" || slices.Contains(names, c.Name):
-		return nil
-	case len(names) == 0:
+	case len(names) == 0 && c.Name != "":
 		return fmt.Errorf("%s: %w: there are no %ss", c.Text, ErrName, what)
+	case c.Name == "" || c.Name == allNames || slices.Contains(names, c.Name):
+		return nil
 	}
 	return fmt.Errorf("%s: %w: no %s is %q; there are %s", c.Text, ErrName, what, c.Name, strings.Join(nearest(names, c.Name), ", "))
 }
+
+// allNames stands for each of them.
+const allNames = "*"
+
+// ErrName is the error of a condition about a name in neither set.
+var ErrName = errors.New("in neither set")
 
 func (c *Condition) ofMarker() bool {
 	i := slices.IndexFunc(figures, func(f struct {

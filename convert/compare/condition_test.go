@@ -24,7 +24,7 @@ func check(t testing.TB, r *Report, c Condition) Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return o[0]
 }
 
 func TestParseCondition(t *testing.T) {

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"gprof/stream"
 )
@@ -39,6 +40,8 @@ type reading struct {
 	sum    counterSum
 	time   stream.Time // of the last row
 	last   int64
+	begin  stream.Time // of the first row
+	first  int64
 	any    bool // there are rows
 }
 
@@ -53,6 +56,7 @@ func (s *Sink) count(b *stream.Batch) {
 	for i, v := range b.Value {
 		switch step := float64(b.Time[i] - r.time); {
 		case !r.any:
+			r.begin, r.first = b.Time[i], v
 		case r.sum.total:
 			r.sum.value += max(0, float64(v)-float64(r.last)) // below 0 it has begun anew
 		default:
@@ -71,7 +75,22 @@ func (s *Sink) endCounter() {
 	if r.any {
 		s.now.counters = append(s.now.counters, r.sum)
 	}
+	if r.sum.name == stream.CounterProcessCPU && r.sum.total {
+		s.now.cpu = r.spent(s.tables.Process(s.id).Start)
+	}
 	*r = reading{}
+}
+
+// fromStart is how soon after its start a recorder has read its counters.
+const fromStart = stream.Time(time.Second)
+
+// spent is the CPU time that was counted, in seconds: all of it if the first reading is of the start.
+func (r *reading) spent(start stream.Time) float64 {
+	since := r.first
+	if r.begin-start < fromStart {
+		since = 0
+	}
+	return max(0, float64(r.last-since)) / 1e9
 }
 
 // counters compares the counters of both sets, and marks what is found.

@@ -10,6 +10,7 @@
 //	self, total        share of all samples, by CPU time
 //	selfcpu, totalcpu  CPU seconds in a second of one process
 //	cpu                the same of all functions together
+//	cost               CPU seconds of a process, or of one of its markers
 //	rate               markers in a second of one process
 //	count              markers of one process
 //	p50, p99.9, mean   of the durations of markers
@@ -46,4 +47,19 @@
 // Hochberg's procedure takes at 5 %: of two sets without a difference it finds
 // something once in twenty comparisons, however many functions there are.
 // The random numbers have a fixed seed.
+//
+// # Pairs
+//
+// What a machine does to a process, by what else it runs, is often ten times what a change of the program does. So
+// processes of both sets that ran at once, or else one after the other, are compared with each other
+// (pairs.go). The logarithm of their ratio is a difference; the middle of all by Hodges and Lehmann is the
+// change, and Wilcoxon's signed-rank test says what is noise, so some wild pairs decide nothing. This is for
+// figures that each process of a pair has; others, and sets without pairs, are compared as above.
+//
+// # Conditions
+//
+// Conditions, and the functions that one about all of them stands for, are judged together by Holm's procedure:
+// whatever there is to be found, one gate of twenty at the most has a false alarm. That half of them are for
+// growth alone makes it one of forty. Each says which change would have been found with a probability of
+// 95 %, given what varied (outcome.go).
 package compare

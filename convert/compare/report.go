@@ -16,6 +16,8 @@ type Report struct {
 	New       Summary     `json:"new"`
 	Judged    bool        `json:"judged"` // there are enough processes to tell changes from noise
 	Notes     []string    `json:"notes"`  // what to bear in mind
+	Pairs     int         `json:"pairs"`  // of processes that were recorded in turn; 0: each set is taken by itself
+	Cost      Change      `json:"cost"`   // CPU seconds of one process
 	All       Change      `json:"all"`    // CPU seconds, or what else is compared, per second of one process
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
@@ -23,6 +25,8 @@ type Report struct {
 	Tree      *Tree       `json:"tree,omitempty"` // nil unless it was asked for
 
 	base, new *sample
+	pairs     []pair
+	atOnce    int     // of the pairs that were found
 	common    float64 // share of samples in functions that both sets have, in the set where it is less
 }
 
@@ -72,13 +76,15 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 	if err := r.choose(base, new); err != nil {
 		return nil, err
 	}
-	unit := basis{r.Basis, r.Basis.timed(base, new)}
+	unit := basis{r.Basis, r.Basis.timed(base, new), counted(base, new)}
 	r.Seconds = unit.seconds || r.Basis == CPU || r.Basis == Waits
 	r.base, r.new = newSample(base, unit, o.Seed, 1), newSample(new, unit, o.Seed, 2)
 	r.Base, r.New = r.base.summary(), r.new.summary()
 	r.Judged = r.processes() >= minProcesses
 	r.note("base", r.base)
 	r.note("new", r.new)
+	r.pair()
+	r.notePairs()
 	r.compare()
 	r.compareKinds()
 	if o.Tree {
@@ -113,9 +119,11 @@ func orNot(yes bool) string {
 
 // compare fills the lists, and marks what is found.
 func (r *Report) compare() {
-	all := func(s *sample) Estimate { return s.load(s.allCells(), s.all) }
-	r.All = r.change(all)
+	r.Cost, r.All = r.compareFigure(Condition{Figure: costFigure}), r.compareFigure(Condition{Figure: "cpu"})
 	tested := []*Change{&r.All}
+	if r.Pairs > 0 { // else they may not have had the same work
+		tested = append(tested, &r.Cost)
+	}
 	for _, name := range r.names(functionsOf) {
 		if f := r.function(name); f != nil {
 			r.Functions = append(r.Functions, f)
@@ -147,6 +155,14 @@ func markersOf(s *sample) map[string][]place { return s.markers }
 // change compares one figure.
 func (r *Report) change(of func(*sample) Estimate) Change {
 	return newChange(of(r.base), of(r.new), r.processes())
+}
+
+// compareFigure is change in pairs, if there are pairs.
+func (r *Report) compareFigure(c Condition) Change {
+	if change, ok := r.changeInPairs(c); ok {
+		return change
+	}
+	return r.change(c.figure)
 }
 
 // function compares a function, unless it is too rare.

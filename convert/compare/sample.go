@@ -50,8 +50,7 @@ func newSample(set *Set, basis basis, seed, stream uint64) *sample {
 	s.stratify()
 	s.draw(rand.New(rand.NewPCG(seed, stream)))
 	s.all = s.sum(s.allCells())
-	s.seconds = s.sum(s.cells(func(p *process) cell { return cell{value: p.seconds} }))
-	s.count = s.sum(s.cells(func(*process) cell { return cell{value: 1} }))
+	s.seconds, s.count = s.sum(s.secondCells()), s.sum(s.ones())
 	for i := range set.processes {
 		s.find(i)
 	}
@@ -87,6 +86,12 @@ func (s *sample) allCells() []cell {
 		return cell{value: s.basis.value(p, p.all), counted: s.basis.counted(p.all)}
 	})
 }
+
+func (s *sample) secondCells() []cell {
+	return s.cells(func(p *process) cell { return cell{value: p.seconds} })
+}
+
+func (s *sample) ones() []cell { return s.cells(func(*process) cell { return cell{value: 1} }) }
 
 func (s *sample) summary() Summary {
 	out := Summary{Programs: []string{}, Processes: len(s.set.processes), Seconds: s.seconds.whole}
@@ -242,21 +247,28 @@ func spread(drawn []float64) float64 {
 	return math.Sqrt(sum / float64(len(drawn)-1))
 }
 
+// fraction is a figure as what it is made of: what is counted, and of what. floor is its least relative error.
+type fraction struct {
+	value, of []cell
+	floor     float64
+}
+
 // usage is what a function used.
 type usage struct{ share, load Estimate }
 
 // function estimates a function's own and total usage.
 func (s *sample) function(name string) (f struct{ self, total usage }) {
-	f.self = s.used(name, func(sum *calls.Sum) calls.Amount { return sum.Self })
-	f.total = s.used(name, func(sum *calls.Sum) calls.Amount { return sum.Total })
+	f.self, f.total = s.used(s.cellsOf(name, selfOf)), s.used(s.cellsOf(name, totalOf))
 	return f
 }
 
-func (s *sample) used(name string, of func(*calls.Sum) calls.Amount) usage {
-	cells := s.cellsOf(name, of)
+func (s *sample) used(cells []cell) usage {
 	sum := s.sum(cells)
-	return usage{s.share(cells, sum), s.load(cells, sum)}
+	return usage{s.ratio(cells, sum, s.all, s.share(cells).floor), s.ratio(cells, sum, s.loadOf(), counting(cells))}
 }
+
+func selfOf(sum *calls.Sum) calls.Amount  { return sum.Self }
+func totalOf(sum *calls.Sum) calls.Amount { return sum.Total }
 
 // cellsOf are the cells of what a function used.
 func (s *sample) cellsOf(name string, of func(*calls.Sum) calls.Amount) (cells []cell) {
@@ -271,21 +283,51 @@ func (s *sample) cellsOf(name string, of func(*calls.Sum) calls.Amount) (cells [
 }
 
 // share is a share of all samples, which are random, too.
-func (s *sample) share(cells []cell, sum sum) Estimate {
-	rest := 0.0
-	if s.all.whole > 0 {
-		rest = max(0, 1-sum.whole/s.all.whole)
+func (s *sample) share(cells []cell) fraction {
+	whole, rest := 0.0, 0.0
+	for _, c := range cells {
+		whole += c.value
 	}
-	return s.ratio(cells, sum, s.all, math.Sqrt(rest)*counting(cells))
+	if s.all.whole > 0 {
+		rest = max(0, 1-whole/s.all.whole)
+	}
+	return fraction{cells, s.allCells(), math.Sqrt(rest) * counting(cells)}
 }
 
 // load is the samples per second of one process; what is in use at its end is no rate.
-func (s *sample) load(cells []cell, sum sum) Estimate {
-	of := s.seconds
+func (s *sample) load(cells []cell) fraction {
+	f := fraction{cells, s.secondCells(), counting(cells)}
 	if s.basis.Basis == Heap {
-		of = s.count
+		f.of = s.ones()
 	}
-	return s.ratio(cells, sum, of, counting(cells))
+	return f
+}
+
+// loadOf is what a load is of.
+func (s *sample) loadOf() sum {
+	if s.basis.Basis == Heap {
+		return s.count
+	}
+	return s.seconds
+}
+
+// cost is the CPU time of a process, or of a marker that it has. It was counted by the system and not
+// sampled, or nearly all of it: samples come at steady distances of CPU time.
+func (s *sample) cost(name string) fraction {
+	f := fraction{of: s.ones()}
+	if name != "" {
+		f.of = s.markerCells(name, countOf)
+	}
+	f.value = s.cells(func(p *process) cell {
+		switch {
+		case s.basis.exact:
+			return cell{value: p.cpu}
+		case s.basis.Basis == CPU:
+			return cell{value: s.basis.value(p, p.all)}
+		}
+		return cell{}
+	})
+	return f
 }
 
 // counting is the relative error of counting that many samples.
@@ -305,16 +347,22 @@ type durationSample struct{ count, rate, mean, p50, p99 Estimate }
 
 // marker estimates the figures of a marker name.
 func (s *sample) marker(name string) durationSample {
-	var count, took, all []cell
-	for _, at := range s.markers[name] {
-		m := &s.set.processes[at.process].markers[at.at]
-		count = append(count, cell{process: at.process, value: float64(m.Count)})
-		took = append(took, cell{process: at.process, value: float64(m.Took.Count)})
-		all = append(all, cell{process: at.process, value: float64(m.Took.All) / 1e9})
-	}
+	count, took, all := s.markerCells(name, countOf), s.markerCells(name, timedOf), s.markerCells(name, timeOf)
 	n, times := s.sum(count), s.quantiles(name, 0.5, 0.99)
 	return durationSample{s.ratio(count, n, s.count, 0), s.ratio(count, n, s.seconds, 0), s.ratio(took, s.sum(all), s.sum(took), 0), times[0], times[1]}
 }
+
+// markerCells are the cells of markers of a name.
+func (s *sample) markerCells(name string, of func(*markerSum) float64) (cells []cell) {
+	for _, at := range s.markers[name] {
+		cells = append(cells, cell{process: at.process, value: of(&s.set.processes[at.process].markers[at.at])})
+	}
+	return cells
+}
+
+func countOf(m *markerSum) float64 { return float64(m.Count) }
+func timedOf(m *markerSum) float64 { return float64(m.Took.Count) }
+func timeOf(m *markerSum) float64  { return float64(m.Took.All) / 1e9 }
 
 // quantiles estimates quantiles of durations in seconds.
 func (s *sample) quantiles(name string, shares ...float64) []Estimate {

@@ -3,8 +3,6 @@ package compare
 import (
 	"cmp"
 	"slices"
-
-	"gprof/convert/internal/calls"
 )
 
 // Measure is what costs are measured by: the functions that did not change. Of sets in which no such
@@ -71,7 +69,7 @@ func (c *Change) ratio() float64 { return c.New.Value / c.Base.Value }
 func (s *sample) selfOf(names []string) sum {
 	var cells []cell
 	for _, name := range names {
-		cells = append(cells, s.cellsOf(name, func(sum *calls.Sum) calls.Amount { return sum.Self })...)
+		cells = append(cells, s.cellsOf(name, selfOf)...)
 	}
 	return s.sum(cells)
 }

@@ -25,7 +25,11 @@ type process struct {
 	version  string
 	taken    string // how samples were taken
 	machine  string // architecture and processor
+	host     string
+	start    stream.Time
+	end      stream.Time
 	seconds  float64
+	cpu      float64 // seconds that the system counted, 0 unknown
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
 	sums     []calls.Sum
@@ -170,6 +174,7 @@ func (s *Sink) endProcess() (err error) {
 	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
 	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
+	s.now.host, s.now.start, s.now.end = p.Host, p.Start, max(p.End, s.last)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())
 	if s.merged != nil {

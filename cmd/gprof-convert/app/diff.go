@@ -35,7 +35,8 @@ func (c *diffCmd) Help() string {
   gprof-convert diff --base 'main/*.gprof' --new 'branch/*.gprof'
   gprof-convert diff main branch -o diff.html -o diff.png
   gprof-convert diff --base main --new branch --markdown >comment.md
-  gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(shop/store.(*Map).Get) > +5%'
+  gprof-convert diff --base main --new branch --fail-if 'cost() > +0%'
+  gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(*) > +20%'
   gprof-convert diff --base main --new branch --last 30s --json | jq '.functions[] | select(.self.found)'
 
 Functions are matched by name, so the sets may be of different builds. Recordings
@@ -54,13 +55,21 @@ icicle of what is new. Only what changed beyond the noise has a colour: orange g
 blue fell. Functions that were renamed, and costs that went to a neighbour because
 a function was divided or inlined, are matched; the legend lists them.
 
+Processes that were recorded at once on the same processors, or in turn, are compared
+in pairs, so that what the machine did meanwhile drops out: see docs/compare.md.
+
 A condition FIGURE(NAME) > BOUND fails with exit code 4 if it is met beyond the
-noise: if the interval of 95 % lies beyond the bound. FIGURE is one of
+noise. FIGURE is one of
+  cost()               CPU seconds of a process: > +0%, > +1%, > 250ms
+  cost(MARKER)         CPU seconds of a process by how many such markers it has
+  cpu()                CPU seconds of all functions in a second of one process
+  selfcpu, totalcpu    the same of one function
   self, total          share of a function in all samples: > +5%, > +2pp, > 12%
-  selfcpu, totalcpu    CPU seconds of a function in a second of one process
-  cpu()                the same of all functions
   p50, p99, p99.9, mean  how long markers took: > +10%, > +20ms, > 250ms
   rate, count          markers in a second of one process, markers of one process
+The name * stands for all functions, or markers. However many
+conditions and names there are, one gate of twenty at the most fails by chance.
+Each condition says which change would have been found.
 A bound with a sign is one of the change, without a sign of the new figure.`
 }
 
@@ -180,13 +189,9 @@ func (c *diffCmd) draw(s *input.Tool, r *compare.Report) error {
 
 // outcomes are those of the conditions.
 func (c *diffCmd) outcomes(r *compare.Report) ([]compare.Outcome, error) {
-	all := []compare.Outcome{}
-	for _, condition := range c.Conditions() {
-		o, err := r.Check(condition)
-		if err != nil {
-			return nil, fmt.Errorf("--fail-if %w", err)
-		}
-		all = append(all, o)
+	all, err := r.Check(c.Conditions()...)
+	if err != nil {
+		return nil, fmt.Errorf("--fail-if %w", err)
 	}
 	return all, nil
 }

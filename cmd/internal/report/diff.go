@@ -15,6 +15,9 @@ import (
 func PrintDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
 	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), changeText(r.All))
+	if r.Pairs > 0 && r.Cost.Relative != nil {
+		fmt.Fprintf(out, "CPU time of one process: %s\n", costText(r.Cost))
+	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "note: %s\n", wording.Printable(note))
 	}
@@ -44,6 +47,18 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 		}
 		lines.Flush()
 	}
+}
+
+// costText is how the CPU time of a process changed.
+func costText(c compare.Change) string {
+	text := fmt.Sprintf("%s to %s", formatSeconds(c.Base.Value), formatSeconds(c.New.Value))
+	if c.Relative != nil {
+		text += ", " + formatFine(*c.Relative)
+	}
+	if c.Low != nil && c.High != nil {
+		text += fmt.Sprintf(" (95 %%: %s to %s)", formatFine(*c.Low), formatFine(*c.High))
+	}
+	return text + star(c)
 }
 
 // counterCells are the figures of a counter and their change.
@@ -162,6 +177,14 @@ func formatChange(part float64) string {
 	}
 }
 
+// formatFine is formatChange with two digits more below 1 %, as of a process' cost.
+func formatFine(part float64) string {
+	if percent := 100 * part; math.Abs(percent) < 0.995 {
+		return fmt.Sprintf("%+.2f%%", percent)
+	}
+	return formatChange(part)
+}
+
 func formatShare(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
 
 func formatBytes(v float64) string { return human.Bytes(int64(min(v, 1e18))) }
@@ -193,25 +216,44 @@ func figureText(figure string, v float64) string {
 	return formatSeconds(v)
 }
 
-// OutcomeText says how a condition turned out, and why.
+// OutcomeText says how a condition turned out, why, and what would have been found.
 func OutcomeText(o compare.Outcome) string {
 	c, figure := o.Change, o.Condition.Figure
 	was := fmt.Sprintf("from %s to %s", figureText(figure, c.Base.Value), figureText(figure, c.New.Value))
+	if o.Of > 0 {
+		was = fmt.Sprintf("of %d, %s: %s", o.Of, wording.Printable(o.Name), was)
+	}
 	if c.Relative != nil {
-		was += fmt.Sprintf(", %s", formatChange(*c.Relative))
+		was += fmt.Sprintf(", %s", formatFine(*c.Relative))
 	}
 	if c.Low != nil && c.High != nil {
-		was += fmt.Sprintf(" (95 %%: %s to %s)", formatChange(*c.Low), formatChange(*c.High))
+		was += fmt.Sprintf(" (95 %%: %s to %s)", formatFine(*c.Low), formatFine(*c.High))
 	}
 	switch o.Verdict {
 	case compare.Nothing:
 		return "one of the sets has no such figure, so it does not fail"
 	case compare.Noise:
-		return was + "; it may be noise, so it does not fail: more processes would tell"
+		return was + "; it may be noise, so it does not fail" + powerText(&o)
 	case compare.TooFew:
 		return was + "; too few processes tell whether that is noise, so it does not fail: record at least 3 in each set"
 	case compare.Beyond:
-		return was + ", which is more than noise"
+		return was + ", which is more than noise" + powerText(&o)
 	}
-	return was + ", within the bound"
+	return was + ", within the bound" + powerText(&o)
+}
+
+// powerText says which change would have been found, and what would find less.
+func powerText(o *compare.Outcome) string {
+	if o.Findable == nil {
+		return ""
+	}
+	text := "; "
+	if o.Of > 0 {
+		text += "in the largest, which have half of all, "
+	}
+	text += o.Condition.BoundText(*o.Findable, formatFine, func(v float64) string { return figureText(o.Condition.Figure, v) }) + " would have been found in 19 of 20 such gates"
+	if o.Needed > 0 {
+		text += fmt.Sprintf(", twice the bound with %s in each set", human.Plural(o.Needed, "process"))
+	}
+	return text
 }

@@ -26,6 +26,9 @@ func PrintMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome)
 	}
 	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", plain(summaryText(r.Base, r.Basis)), plain(summaryText(r.New, r.Basis)),
 		loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), cell(changeText(r.All)))
+	if r.Pairs > 0 && r.Cost.Relative != nil {
+		fmt.Fprintf(out, "\nCPU time of one process: %s\n", cell(costText(r.Cost)))
+	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "\n*%s*\n", note)
 	}
@@ -56,6 +59,7 @@ func foundLines(r *compare.Report) (lines []string) {
 			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", strings.TrimSpace(what+" "+name), format(c.Base.Value), format(c.New.Value), rangeText(c)))
 		}
 	}
+	add("CPU time of one process", "", r.Cost, formatSeconds)
 	add(loadText(r), "", r.All, func(v float64) string { return loadFigure(r, v) })
 	for _, f := range r.Functions {
 		add("self", codeCell(f.Name), f.Self, formatShare)
