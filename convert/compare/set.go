@@ -90,7 +90,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	if s.Of.valued() { // else all samples are kept, until it is clear what the other set has
 		s.meter.Of = calls.Basis(s.Of)
 	}
-	s.meter.Give = func(_ stream.Series, stack stream.StackID, a calls.Amount) { s.sums.AddAmount(stack, a) }
+	s.meter.Give = func(at calls.Place, a calls.Amount) { s.sums.AddAmount(at.Stack, a) }
 	if err = s.meter.Begin(t); err != nil {
 		return err
 	}

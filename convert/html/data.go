@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"unicode/utf16"
 
+	"gprof/convert/internal/course"
 	"gprof/convert/internal/flame"
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
@@ -41,16 +42,16 @@ func member(out *jsontext.Writer, key, value string) {
 // exact.
 func (s *Sink) writeAxis(out *jsontext.Writer) {
 	out.Object("axis")
-	out.Decimal("start", int64(s.axis.start), 6)
-	out.Decimal("width", int64(s.axis.width), 6)
+	out.Decimal("start", int64(s.axis.Start), 6)
+	out.Decimal("width", int64(s.axis.Width), 6)
 	out.Key("slots")
-	if s.axis.width == 0 {
+	if s.axis.Width == 0 {
 		out.Int(1)
 	} else {
-		out.Int(slots)
+		out.Int(course.Slots)
 	}
 	out.Key("group") // of slots, that cells tell apart
-	out.Int(1 << s.cells.shift)
+	out.Int(1 << s.cells.Shift)
 	out.EndObject()
 }
 
@@ -99,7 +100,7 @@ func (n *names) number(name string) int64 {
 // writeTree writes the nodes that have samples, with their frames, renumbered:
 // the root is node 0 and has no frame.
 func (s *Sink) writeTree(out *jsontext.Writer) {
-	totals := s.cells.totals()
+	totals := s.cells.Totals()
 	node := make([]int64, len(totals))
 	frame := make([]int64, len(s.tree.Frames))
 	var frames []int
@@ -120,13 +121,9 @@ func (s *Sink) writeTree(out *jsontext.Writer) {
 	s.writeFrames(out, frames)
 	numbers(out, "parents", parents)
 	numbers(out, "frameOf", frameOf)
-	s.cells.renumber(node)
-}
-
-// renumber gives nodes the numbers of the page.
-func (c *cells) renumber(node []int64) {
-	for i := range c.list {
-		c.list[i].node = int32(node[c.list[i].node])
+	for i := range s.cells.List { // nodes have the numbers of the page now
+		c := &s.cells.List[i]
+		c.Node = int32(node[c.Node])
 	}
 }
 
@@ -166,11 +163,11 @@ func place(f *flame.Frame) string {
 // writeTracks writes the tracks that have samples: density by slot, and cells.
 func (s *Sink) writeTracks(out *jsontext.Writer) {
 	out.Array("tracks")
-	rest := s.cells.list
+	rest := s.cells.List
 	for id := range s.density {
-		density := s.density[id].bySlot()
+		density := s.density[id].BySlot()
 		n := 0
-		for n < len(rest) && int(rest[n].track) == id {
+		for n < len(rest) && int(rest[n].Track) == id {
 			n++
 		}
 		if density != nil && n > 0 {
@@ -200,22 +197,22 @@ func trackName(t *stream.Track) string {
 
 // writeCells writes each group: its number, its size, and the node and weight of each cell. Numbers
 // of nodes and groups are differences.
-func writeCells(out *jsontext.Writer, list []cell) {
+func writeCells(out *jsontext.Writer, list []course.Cell) {
 	out.Array("cells")
 	var group int32
 	for len(list) > 0 {
 		n := 1
-		for n < len(list) && list[n].group == list[0].group {
+		for n < len(list) && list[n].Group == list[0].Group {
 			n++
 		}
-		out.Int(int64(list[0].group - group))
+		out.Int(int64(list[0].Group - group))
 		out.Int(int64(n))
-		group = list[0].group
+		group = list[0].Group
 		var node int32
 		for _, c := range list[:n] {
-			out.Int(int64(c.node - node))
-			out.Int(c.weight)
-			node = c.node
+			out.Int(int64(c.Node - node))
+			out.Int(c.Weight)
+			node = c.Node
 		}
 		list = list[n:]
 	}
@@ -244,7 +241,7 @@ func appendRuns(dst, values []int64) []int64 {
 func (s *Sink) writeLanes(out *jsontext.Writer) {
 	rows := make([]int64, len(s.lanes))
 	for id := range s.lanes {
-		rows[id] = s.lanes[id].rows
+		rows[id] = s.lanes[id].Rows
 	}
 	keep := s.busiest("markers", rows, maxLanes)
 	out.Array("lanes")
@@ -260,9 +257,9 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 		out.BeginObject()
 		member(out, "name", event.Name)
 		member(out, "color", color)
-		out.Number("rows", l.rows)
-		numbers(out, "count", appendRuns(nil, l.count.bySlot()))
-		numbers(out, "longest", appendRuns(nil, l.longest.bySlot())) // ns
+		out.Number("rows", l.Rows)
+		numbers(out, "count", appendRuns(nil, l.Count.BySlot()))
+		numbers(out, "longest", appendRuns(nil, l.Longest.BySlot())) // ns
 		out.EndObject()
 	}
 	out.EndArray()
@@ -272,7 +269,7 @@ func (s *Sink) writeLanes(out *jsontext.Writer) {
 func (s *Sink) writeCurves(out *jsontext.Writer) {
 	rows := make([]int64, len(s.curves))
 	for id := range s.curves {
-		rows[id] = s.curves[id].rows
+		rows[id] = s.curves[id].Rows
 	}
 	keep := s.busiest("counts", rows, maxCurves)
 	out.Array("curves")
@@ -288,9 +285,9 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 		out.Flag("nanoseconds", counter.Unit == stream.FormatNanoseconds)
 		out.Flag("total", counter.Total)
 		out.Array("values")
-		for _, x := range c.values {
-			out.Int(int64(x.slot))
-			out.Int(x.value)
+		for _, x := range c.Values {
+			out.Int(int64(x.Slot))
+			out.Int(x.Value)
 		}
 		out.EndArray()
 		out.EndObject()
@@ -300,7 +297,7 @@ func (s *Sink) writeCurves(out *jsontext.Writer) {
 
 // busiest selects those with most rows; others are left out.
 func (s *Sink) busiest(what string, rows []int64, most int) []bool {
-	keep := heaviest(rows, most)
+	keep := course.Heaviest(rows, most)
 	left := int64(0)
 	for i, n := range rows {
 		if !keep[i] {

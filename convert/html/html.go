@@ -11,13 +11,13 @@
 //
 // The page's data is bounded, however long the recording was:
 //
-//   - The time of the run is cut into [slots]. Samples are counted by track,
+//   - The time of the run is cut into [course.Slots]. Samples are counted by track,
 //     slot and stack. When that makes too many numbers, slots are put together,
 //     and ends of rare stacks are left out; their samples are then their
-//     callers' own (cells.go).
+//     callers' own (package course).
 //   - The tracks with least samples are one, if there are more than a thousand.
 //   - Markers are counted by event and slot, with the longest of each; of a
-//     counter each slot has one value (strip.go). Both are those of the events
+//     counter each slot has one value (package course). Both are those of the events
 //     and counters with most rows.
 //
 // A row before the run's start or after its end is put into the slot nearest to
@@ -35,6 +35,7 @@ import (
 	"io"
 	"strings"
 
+	"gprof/convert/internal/course"
 	"gprof/convert/internal/flame"
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
@@ -48,17 +49,19 @@ type Sink struct {
 	lines   []stream.Line // the ledger of the source
 	caption flame.Caption
 	tree    *flame.Tree
-	axis    axis
-	most    limits
-	cells   cells
-	density []sums  // samples by TrackID and slot; 0 is all others
-	lanes   []lane  // by EventID
-	curves  []curve // by CounterID
+	axis    course.Axis
+	most    course.Limits
+	cells   course.Cells
+	density []course.Sums  // samples by TrackID and slot; 0 is all others
+	lanes   []course.Lane  // by EventID
+	curves  []course.Curve // by CounterID
 	left    flame.Omissions
 }
 
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *pipeline.Writer) *Sink { return &Sink{out: w, most: limits{maxCells, maxNodes}} }
+func New(w *pipeline.Writer) *Sink {
+	return &Sink{out: w, most: course.Limits{Cells: course.MaxCells, Nodes: course.MaxNodes}}
+}
 
 // Begin makes the tree that samples are counted in.
 func (s *Sink) Begin(t *stream.Tables) error {
@@ -69,11 +72,11 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	if s.tree, err = flame.NewTree(t); err != nil {
 		return err
 	}
-	s.axis = newAxis(s.caption.Start, s.caption.End)
-	s.cells = newCells(s.tree, s.most)
-	s.density = make([]sums, t.Tracks.Len()+1)
-	s.lanes = make([]lane, len(t.Events)+1)
-	s.curves = make([]curve, t.Counters.Len()+1)
+	s.axis = course.NewAxis(s.caption.Start, s.caption.End)
+	s.cells = course.NewCells(s.tree, s.most)
+	s.density = make([]course.Sums, t.Tracks.Len()+1)
+	s.lanes = make([]course.Lane, len(t.Events)+1)
+	s.curves = make([]course.Curve, t.Counters.Len()+1)
 	return nil
 }
 
@@ -85,7 +88,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Markers:
 		s.markers(b)
 	case stream.Counts:
-		s.curves[b.Series.Counter].add(&s.axis, b)
+		s.curves[b.Series.Counter].Add(&s.axis, b)
 	default:
 		s.leave(b, b.Series.Kind.String(), int64(b.Len()))
 	}
@@ -93,7 +96,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 }
 
 func (s *Sink) markers(b *stream.Batch) {
-	s.lanes[b.Series.Event].add(&s.axis, b)
+	s.lanes[b.Series.Event].Add(&s.axis, b)
 	s.leave(b, "arguments", int64(b.Len()*len(b.Args)))
 	stacks := int64(0)
 	for _, stack := range b.Stack {
@@ -117,9 +120,9 @@ func (s *Sink) samples(b *stream.Batch) error {
 			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
 		}
 		if weight := b.Weight[i]; weight > 0 {
-			slot := s.axis.slot(b.Time[i])
-			*density.at(slot) += weight
-			s.cells.add(int32(track), slot, s.tree.Node(stack), weight)
+			slot := s.axis.Slot(b.Time[i])
+			*density.At(slot) += weight
+			s.cells.Add(int32(track), slot, s.tree.Node(stack), weight)
 		}
 	}
 	return nil
@@ -128,8 +131,8 @@ func (s *Sink) samples(b *stream.Batch) error {
 // Close writes the page and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {
 	s.foldTracks()
-	s.cells.finish()
-	s.left.Add(nil, stream.ReasonUnsupported, "ends of rare stacks", s.cells.cutNodes())
+	s.cells.Finish()
+	s.left.Add(nil, stream.ReasonUnsupported, "ends of rare stacks", s.cells.CutNodes())
 	if err := s.writePage(); err != nil {
 		return err
 	}
@@ -144,23 +147,23 @@ const maxTracks = 1000
 func (s *Sink) foldTracks() {
 	weights := make([]int64, len(s.density))
 	for id := range s.density {
-		for _, n := range s.density[id].bySlot() {
+		for _, n := range s.density[id].BySlot() {
 			weights[id] += n
 		}
 	}
-	keep := heaviest(weights, maxTracks)
+	keep := course.Heaviest(weights, maxTracks)
 	for id := range s.density {
 		if keep[id] || id == 0 {
 			continue
 		}
-		for slot, n := range s.density[id].bySlot() {
+		for slot, n := range s.density[id].BySlot() {
 			if n != 0 {
-				*s.density[0].at(slot) += n
+				*s.density[0].At(slot) += n
 			}
 		}
-		s.density[id] = sums{}
+		s.density[id] = course.Sums{}
 	}
-	s.cells.moveTracks(keep)
+	s.cells.MoveTracks(keep)
 }
 
 // The parts of the page. The script is both files: model.js computes without a page, page.js shows

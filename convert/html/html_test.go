@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gprof/convert/internal/course"
 	"gprof/convert/internal/pipeline"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -27,10 +28,10 @@ func newSink(w io.Writer) stream.Sink {
 
 func write(t *testing.T, src stream.Source) (page []byte, s *Sink) {
 	t.Helper()
-	return writeWithin(t, src, limits{maxCells, maxNodes})
+	return writeWithin(t, src, course.Limits{Cells: course.MaxCells, Nodes: course.MaxNodes})
 }
 
-func writeWithin(t *testing.T, src stream.Source, most limits) (page []byte, s *Sink) {
+func writeWithin(t *testing.T, src stream.Source, most course.Limits) (page []byte, s *Sink) {
 	t.Helper()
 	var out bytes.Buffer
 	s = newSink(&out).(*Sink)
@@ -145,7 +146,7 @@ func (tr *track) sum(t *testing.T, nodes int) (sum int64) {
 			node += tr.Cells[at]
 			sum += tr.Cells[at+1]
 			at += 2
-			if node < 0 || node > int64(nodes) || group < 0 || group >= slots {
+			if node < 0 || node > int64(nodes) || group < 0 || group >= course.Slots {
 				t.Fatalf("node %d of %d in group %d", node, nodes, group)
 			}
 		}
@@ -243,11 +244,11 @@ func TestSizeIsBounded(t *testing.T) {
 		at := start + 512*milli/rows*stream.Time(i)
 		tracks[i%16].Sample(at, b.Stack("main.main", fmt.Sprint("main.f", i%401), fmt.Sprint("main.g", i%1009)))
 	}
-	most := limits{10_000, 1000}
+	most := course.Limits{Cells: 10_000, Nodes: 1000}
 	page, sink := writeWithin(t, b.Source(), most)
 	d := dataOf(t, page)
-	if len(page) > 300_000 || len(d.Parents) > most.nodes || len(sink.cells.list) > most.cells {
-		t.Errorf("%d bytes, %d nodes, %d cells", len(page), len(d.Parents), len(sink.cells.list))
+	if len(page) > 300_000 || len(d.Parents) > most.Nodes || len(sink.cells.List) > most.Cells {
+		t.Errorf("%d bytes, %d nodes, %d cells", len(page), len(d.Parents), len(sink.cells.List))
 	}
 	if told := fmt.Sprint(sink.tables.Ledger.Lines()); !strings.Contains(told, "ends of rare stacks") {
 		t.Errorf("the ledger does not tell what is left out: %s", told)

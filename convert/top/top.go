@@ -223,7 +223,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		if s.sums, err = calls.New(t, keys); err != nil {
 			return err
 		}
-		s.meter.Give = func(_ stream.Series, stack stream.StackID, a calls.Amount) { s.sums.AddAmount(stack, a) }
+		s.meter.Give = func(at calls.Place, a calls.Amount) { s.sums.AddAmount(at.Stack, a) }
 	}
 	return s.meter.Begin(t)
 }
@@ -247,8 +247,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 }
 
 // atTrack adds an amount to its track, or process.
-func (s *Sink) atTrack(of stream.Series, _ stream.StackID, a calls.Amount) {
-	key := s.names.Intern(s.track(s.tables, of))
+func (s *Sink) atTrack(at calls.Place, a calls.Amount) {
+	key := s.names.Intern(s.track(s.tables, at.Series))
 	for len(s.tracks) <= int(key) {
 		s.tracks = append(s.tracks, calls.Sum{Key: calls.Key(len(s.tracks))})
 	}

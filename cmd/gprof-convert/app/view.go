@@ -17,6 +17,7 @@ import (
 	"gprof/convert/firefox"
 	"gprof/convert/loopback"
 	"gprof/convert/pprofui"
+	"gprof/convert/terminal"
 	"gprof/ingest"
 )
 
@@ -24,6 +25,7 @@ type viewCmd struct {
 	Inputs    []string       `arg:"" name:"input" help:"${inputs}"`
 	Pprof     bool           `xor:"what" help:"Open pprof's own web interface, which is part of this program."`
 	HTML      bool           `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
+	Terminal  bool           `xor:"what" help:"Show a flame graph and the time line in this terminal."`
 	NoBrowser bool           `help:"Only print the URL."`
 	Linger    *time.Duration `placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C, as it is with --pprof. Default: 10m."`
 	Port      int            `placeholder:"N" help:"Port to serve on, as for ssh -L. Default: any that is free."`
@@ -39,6 +41,7 @@ func (c *viewCmd) Help() string {
   gprof-convert view --last 10s 'dumps/*.gprof'
   gprof-convert view --html out/session
   gprof-convert view --pprof out/session
+  gprof-convert view --terminal out/session
   gprof-convert view --no-browser --port 8123 out/session    # and: ssh -L 8123:127.0.0.1:8123 HOST
 
 Firefox Profiler is a page that works in the browser: it fetches the recording
@@ -47,6 +50,8 @@ holds a secret that changes every time; only who has it, and only a page of
 https://profiler.firefox.com, can fetch. The browser gets the URL by a page that only
 you can read, for other users see what programs are started with; no file is left. A
 browser in a sandbox may not see that page: open the printed URL in it instead.
+
+With --terminal nothing is served: keys move, zoom, search and choose, ? lists them.
 
 The command ends with Ctrl-C, or by itself --linger after the browser last fetched
 something. Until then the page can be reloaded.`
@@ -57,6 +62,9 @@ func (c *viewCmd) Run(s *input.Tool) error {
 	c.Apply()
 	if err := c.checkFlags(); err != nil {
 		return console.Exit(console.Usage, err)
+	}
+	if c.Terminal {
+		return c.showInTerminal(s)
 	}
 	server, err := loopback.Listen(c.serving())
 	if err != nil {
@@ -89,6 +97,32 @@ func (c *viewCmd) Run(s *input.Tool) error {
 	}); err != nil {
 		return err
 	}
+	return c.JudgeAll(read)
+}
+
+// showInTerminal shows the recordings where the command was typed. What is missing is told afterwards.
+func (c *viewCmd) showInTerminal(s *input.Tool) error {
+	if err := terminal.Check(); err != nil {
+		s.End(console.Exit(console.Usage, err))
+		s.Hint("gprof-convert top prints tables anywhere, and -o graph.html writes a page; TERM says what a terminal knows, as in TERM=xterm-256color")
+		return console.Exit(console.Usage, nil)
+	}
+	found, err := c.Open(s, c.Inputs, "")
+	if err != nil {
+		return err
+	}
+	run := new(terminal.Run)
+	read, err := c.Digest(s, found, run)
+	if err != nil {
+		return err
+	}
+	ctx, release := s.Calm.Until()
+	err = terminal.Show(ctx, run)
+	release()
+	if err != nil {
+		return err
+	}
+	c.Tell(s, "", read)
 	return c.JudgeAll(read)
 }
 

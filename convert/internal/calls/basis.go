@@ -25,10 +25,17 @@ func (b Basis) Valued() bool { return b == Heap || b == Allocations || b == Wait
 // Meter gives what counts by a Basis: rows of samples with or without CPU time, by which Basis is "".
 type Meter struct {
 	Of   Basis
-	Give func(s stream.Series, stack stream.StackID, a Amount)
+	Give func(at Place, a Amount)
 
-	heap  stream.Series // of the process whose allocations are in inUse
-	inUse []int64       // bytes by StackID, of Heap
+	heap  Place   // of the process whose allocations are in inUse: the last ones
+	inUse []int64 // bytes by StackID, of Heap
+}
+
+// Place is what an amount is of. What is in use has the time at which the heap was last read.
+type Place struct {
+	Series stream.Series
+	Stack  stream.StackID
+	Time   stream.Time
 }
 
 // Begin prepares for the stacks of t. The error is a [stream.ErrMemory].
@@ -51,39 +58,42 @@ func (m *Meter) Add(b *stream.Batch) {
 		m.samples(b)
 	case kind == stream.Waits && m.Of == Waits:
 		for i, v := range b.Value {
-			m.Give(b.Series, b.Stack[i], Valued(v, b.Number[i]))
+			m.Give(placeOf(b, i), Valued(v, b.Number[i]))
 		}
 	case kind == stream.Allocations && m.Of == Allocations:
 		for i, v := range b.Value {
 			if v > 0 && b.Phase[i] != stream.PhaseStart {
-				m.Give(b.Series, b.Stack[i], Valued(v, b.Number[i]))
+				m.Give(placeOf(b, i), Valued(v, b.Number[i]))
 			}
 		}
 	case kind == stream.Allocations && m.Of == Heap:
-		if b.Series.Process != m.heap.Process {
+		if b.Series.Process != m.heap.Series.Process {
 			m.End()
-			m.heap = b.Series
 		}
 		for i, v := range b.Value {
 			m.inUse[b.Stack[i]] += v
+			m.heap = placeOf(b, i)
 		}
 	}
 }
 
 func (m *Meter) samples(b *stream.Batch) {
-	for i, stack := range b.Stack {
+	for i := range b.Stack {
 		a := of(b.Weight[i], b.CPU[i])
 		if known := a.Timed > 0; m.Of == "" || known == (m.Of == CPU) {
-			m.Give(b.Series, stack, a)
+			m.Give(placeOf(b, i), a)
 		}
 	}
 }
+
+func placeOf(b *stream.Batch, i int) Place { return Place{b.Series, b.Stack[i], b.Time[i]} }
 
 // End gives what is in use at the end of the last process.
 func (m *Meter) End() {
 	for stack, v := range m.inUse {
 		if m.inUse[stack] = 0; v > 0 {
-			m.Give(m.heap, stream.StackID(stack), Valued(v, 1))
+			m.heap.Stack = stream.StackID(stack)
+			m.Give(m.heap, Valued(v, 1))
 		}
 	}
 }

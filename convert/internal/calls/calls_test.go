@@ -24,7 +24,7 @@ func (s *sink) Begin(t *stream.Tables) error {
 	var err error
 	s.sums, err = New(t, keys)
 	s.names = names
-	s.meter.Give = func(_ stream.Series, stack stream.StackID, a Amount) { s.sums.AddAmount(stack, a) }
+	s.meter.Give = func(at Place, a Amount) { s.sums.AddAmount(at.Stack, a) }
 	return errors.Join(err, s.meter.Begin(t))
 }
 

@@ -125,6 +125,14 @@ func Cut(name string) string {
 	return name[:end] + "…"
 }
 
+// Color is that of a frame, "#rrggbb": of its category or, if all are of one, of its package.
+func (tree *Tree) Color(f *Frame) string {
+	if f.Package != "" && tree.oneCategory() {
+		return PackageHex(f.Package)
+	}
+	return CategoryHex(f.Category.Color)
+}
+
 // oneCategory reports whether all functions are of one category, so that only packages
 // can tell them apart.
 func (tree *Tree) oneCategory() bool {
@@ -159,7 +167,7 @@ type box struct {
 // heavy ones on the left. It leaves out those from row rows on, and returns the deepest row. totals
 // are those of [Tree.Totals].
 func (tree *Tree) boxes(totals []int64, least int64, rows int) (boxes []box, deepest int) {
-	children, deepest := tree.children(totals, max(least, 1), rows)
+	children, deepest := tree.Children(totals, max(least, 1), rows)
 	boxes = []box{{width: totals[0]}}
 	for i := 0; i < len(boxes); i++ { // grows while it is read
 		at := boxes[i]
@@ -172,8 +180,8 @@ func (tree *Tree) boxes(totals []int64, least int64, rows int) (boxes []box, dee
 	return boxes, deepest
 }
 
-// children lists the shown callees of each node, the heaviest first.
-func (tree *Tree) children(totals []int64, least int64, rows int) (out map[int32][]int32, deepest int) {
+// Children lists the shown callees of each node, the heaviest first.
+func (tree *Tree) Children(totals []int64, least int64, rows int) (out map[int32][]int32, deepest int) {
 	out = make(map[int32][]int32)
 	depths := make([]int32, len(tree.Parent))
 	for node := int32(1); int(node) < len(tree.Parent); node++ {

@@ -1,4 +1,4 @@
-package html
+package course
 
 import (
 	"fmt"
@@ -29,25 +29,25 @@ func TestCellsAgainstAll(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		tree := treeOf(1+r.IntN(300), r)
 		most := 50 + r.IntN(2000)
-		c := newCells(tree, limits{most, 1 + r.IntN(400)})
-		all := make(map[cell]int64) // by place, weight 0
+		c := NewCells(tree, Limits{most, 1 + r.IntN(400)})
+		all := make(map[Cell]int64) // by place, weight 0
 		tracks := 1 + r.IntN(10)
 		for track := range int32(tracks) {
-			for slot := range slots {
+			for slot := range Slots {
 				for range r.IntN(8) {
 					node, weight := int32(r.IntN(len(tree.Parent))), 1+r.Int64N(9)
-					c.add(track, slot, node, weight)
-					all[cell{track: track, group: int32(slot), node: node}] += weight
+					c.Add(track, slot, node, weight)
+					all[Cell{Track: track, Group: int32(slot), Node: node}] += weight
 				}
 			}
 		}
-		c.finish()
-		if len(c.list) > most {
-			t.Errorf("seed %d: %d cells, want at most %d", seed, len(c.list), most)
+		c.Finish()
+		if len(c.List) > most {
+			t.Errorf("seed %d: %d Cells, want at most %d", seed, len(c.List), most)
 		}
-		for i, cell := range c.list {
-			if i > 0 && c.list[i-1].where(&cell) >= 0 {
-				t.Errorf("seed %d: cell %d is out of order", seed, i)
+		for i, cell := range c.List {
+			if i > 0 && c.List[i-1].where(&cell) >= 0 {
+				t.Errorf("seed %d: Cell %d is out of order", seed, i)
 			}
 		}
 		compare(t, &c, all)
@@ -57,20 +57,20 @@ func TestCellsAgainstAll(t *testing.T) {
 // compare adds up samples at and below each node, by track and group. Cells may
 // have moved to callers: so nodes have no more than there was below them, and
 // the root has all.
-func compare(t *testing.T, c *cells, all map[cell]int64) {
+func compare(t *testing.T, c *Cells, all map[Cell]int64) {
 	t.Helper()
-	want, got := make(map[cell]int64), make(map[cell]int64)
+	want, got := make(map[Cell]int64), make(map[Cell]int64)
 	for place, weight := range all {
-		place.group >>= c.shift
+		place.Group >>= c.Shift
 		spread(c.tree, want, place, weight)
 	}
-	for _, place := range c.list {
-		weight := place.weight
-		place.weight = 0
+	for _, place := range c.List {
+		weight := place.Weight
+		place.Weight = 0
 		spread(c.tree, got, place, weight)
 	}
 	for place, weight := range want {
-		if n := got[place]; n > weight || place.node == 0 && n != weight {
+		if n := got[place]; n > weight || place.Node == 0 && n != weight {
 			t.Fatalf("at %+v there are %d samples, of %d", place, n, weight)
 		}
 		delete(got, place)
@@ -80,8 +80,8 @@ func compare(t *testing.T, c *cells, all map[cell]int64) {
 	}
 }
 
-func spread(tree *flame.Tree, into map[cell]int64, place cell, weight int64) {
-	for ; place.node != 0; place.node = tree.Parent[place.node] {
+func spread(tree *flame.Tree, into map[Cell]int64, place Cell, weight int64) {
+	for ; place.Node != 0; place.Node = tree.Parent[place.Node] {
 		into[place] += weight
 	}
 	into[place] += weight
@@ -91,13 +91,13 @@ func spread(tree *flame.Tree, into map[cell]int64, place cell, weight int64) {
 func TestCellsWithRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	tree := treeOf(100, r)
-	c := newCells(tree, limits{100_000, 100})
-	for slot := range slots {
-		c.add(1, slot, int32(slot%101), 2)
-		c.add(1, slot, int32(slot%101), 3)
+	c := NewCells(tree, Limits{100_000, 100})
+	for slot := range Slots {
+		c.Add(1, slot, int32(slot%101), 2)
+		c.Add(1, slot, int32(slot%101), 3)
 	}
-	c.finish()
-	if c.shift != 0 || c.cutNodes() != 0 || len(c.list) != slots || c.list[7].weight != 5 {
-		t.Errorf("shift %d, %d nodes cut, %d cells", c.shift, c.cutNodes(), len(c.list))
+	c.Finish()
+	if c.Shift != 0 || c.CutNodes() != 0 || len(c.List) != Slots || c.List[7].Weight != 5 {
+		t.Errorf("shift %d, %d nodes cut, %d Cells", c.Shift, c.CutNodes(), len(c.List))
 	}
 }
