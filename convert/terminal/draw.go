@@ -7,6 +7,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/gdamore/tcell/v3"
+	"github.com/gdamore/tcell/v3/color"
 
 	"gprof/convert/internal/calls"
 	"gprof/convert/internal/flame"
@@ -287,7 +288,7 @@ func (g *graph) style(node int32) tcell.Style {
 		return plain.Dim(true)
 	}
 	f := &g.run.tree.Frames[g.run.tree.Frame[node]]
-	style := plain.Background(tcell.GetColor(g.run.tree.Color(f))).Foreground(tcell.ColorBlack)
+	style := plain.Background(tcell.GetColor(g.run.tree.Color(f))).Foreground(color.Black)
 	if marked {
 		return style.Bold(true).Underline(true)
 	}

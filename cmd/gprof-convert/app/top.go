@@ -1,13 +1,17 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/ranking"
 	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/source"
 	"gprof/convert/top"
 )
 
@@ -15,6 +19,8 @@ type topCmd struct {
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
 	Of     string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited. Default: cpu if all samples have it, else all samples."`
+	Source string   `placeholder:"FUNC" help:"Show the lines of a function, with their source where it is found. The name may lack the path of its package."`
+	Dirs   []string `name:"source-dir" sep:"none" type:"path" placeholder:"DIR" help:"Where the source lies, if not where it was compiled, in the module cache, or in Go's own tree. May be repeated."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`
 	conversion.Flags
@@ -27,6 +33,7 @@ func (c *topCmd) Help() string {
   gprof-convert top --by marker --last 1m 'dumps/*.gprof'
   gprof-convert top --of heap out/session
   gprof-convert top --by counter -n 0 out/session
+  gprof-convert top --source main.work out/session
   gprof-convert top --json out/session | jq -r '.rows[0].name'
 
 Self is what a function took by itself, total is that with all that it called; a
@@ -42,6 +49,9 @@ func (c *topCmd) Run(s *input.Tool) error {
 	c.Apply()
 	if c.Rows < 0 {
 		return console.Exit(console.Usage, fmt.Errorf("--rows %d: want a number of rows, or 0 for all", c.Rows))
+	}
+	if c.Source != "" {
+		return c.list(s)
 	}
 	sink, err := top.New(c.By, c.Of)
 	if err != nil {
@@ -66,6 +76,82 @@ func (c *topCmd) Run(s *input.Tool) error {
 		s.Hint("nothing of that kind was recorded, or chosen; gprof-convert info counts what there is")
 	}
 	return c.JudgeAll(read)
+}
+
+// list prints the lines of a function.
+func (c *topCmd) list(s *input.Tool) error {
+	if c.By != top.Ways()[0] {
+		return console.Exit(console.Usage, errors.New("--source sums up by line, so --by has no place"))
+	}
+	sink, err := top.NewSource(c.Source, c.Of)
+	if err != nil {
+		return console.Exit(console.Usage, err)
+	}
+	found, err := c.Open(s, c.Inputs, "")
+	if err != nil {
+		return err
+	}
+	read, err := c.Digest(s, found, sink)
+	if err != nil {
+		return err
+	}
+	l := sink.Listing
+	if len(l.Functions) == 0 {
+		s.Hint(similar(l.Similar))
+		return fmt.Errorf("no function %q has samples", c.Source)
+	}
+	c.fill(l)
+	if c.JSON {
+		err = report.WriteJSON(s.Stdout, l)
+	} else {
+		ranking.PrintSource(s.Stdout, l, s.Width())
+	}
+	if err != nil {
+		return err
+	}
+	c.Tell(s, "", read)
+	return c.JudgeAll(read)
+}
+
+func similar(names []string) string {
+	if len(names) == 0 {
+		return "gprof-convert top names those that have"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// around is how many lines stand around each that took something.
+const around = 2
+
+// fill adds the texts of lines, and of some around them.
+func (c *topCmd) fill(l *top.Listing) {
+	finder := source.Finder{Dirs: c.Dirs, Recorded: time.Unix(0, l.Recorded), Go: l.Go}
+	for i := range l.Functions {
+		f := &l.Functions[i]
+		last := 0
+		for _, line := range f.Lines {
+			last = max(last, line.Line)
+		}
+		text, err := finder.Find(f.File, f.Name, f.Start, last)
+		if err != nil {
+			f.Missing = err.Error()
+			continue
+		}
+		f.Found, f.Note = text.Path, text.Note
+		var filled []top.Line
+		next := 1 // line
+		for _, line := range f.Lines {
+			for at := max(next, f.Start, line.Line-around); at < line.Line; at++ {
+				filled = append(filled, top.Line{Line: at, Text: text.Lines[at-1]})
+			}
+			if line.Line > 0 {
+				line.Text = text.Lines[line.Line-1]
+			}
+			filled = append(filled, line)
+			next = line.Line + 1
+		}
+		f.Lines = filled
+	}
 }
 
 func (c *topCmd) print(s *input.Tool, t *top.Table) error {
