@@ -5,6 +5,7 @@ package backlog
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -44,8 +45,20 @@ type bucket = unsafe.Pointer
 
 // Backlog is the list of the runtime's buckets.
 type Backlog struct {
-	list uintptr // the address of the variable with the newest bucket; 0: not found
+	list    uintptr  // the address of the variable with the newest bucket; 0: not found
+	buckets []Bucket // in the order in which they were made
 }
+
+// Bucket is a place where objects of one size are allocated, and how many the runtime has counted.
+type Bucket struct {
+	at      bucket
+	deep    uint64
+	size    uint64
+	numbers [groups][2]uint64 // allocated and freed
+}
+
+// Found reports whether the list is known.
+func (b *Backlog) Found() bool { return b.list != 0 }
 
 // Find searches for the list, unless it is known, by all records of runtime.MemProfile. The error says
 // why it can't be used; with other records it may be found later.
@@ -59,20 +72,28 @@ func (b *Backlog) Find(records []runtime.MemProfileRecord) error {
 	if len(records) < fewest {
 		return errFew
 	}
-	err := variables.Each(func(at uintptr, words rt.Memory) bool {
-		for i, w := range words {
-			if own := at + uintptr(8*i); mayPoint(own, uintptr(w)) && isList(uintptr(w), records) {
-				b.list = own
-				return false
+	heap := uintptr(unsafe.Pointer(&records[0])) >> heapBits
+	for _, anywhere := range []bool{false, true} {
+		err := variables.Each(func(at uintptr, words rt.Memory) bool {
+			for i, w := range words {
+				own, to := at+uintptr(8*i), uintptr(w)
+				if (anywhere || to>>heapBits != heap) && mayPoint(own, to) && isList(to, records) {
+					b.list = own
+					return false
+				}
 			}
+			return true
+		})
+		if err != nil || b.list != 0 {
+			return err
 		}
-		return true
-	})
-	if err == nil && b.list == 0 {
-		err = errFound
 	}
-	return err
+	return errFound
 }
+
+// heapBits are the bits of an address within the part of the address space in which Go's heap lies, as a rule.
+// Most variables that point far point there, buckets don't lie there, and each look at what may be one is a system call.
+const heapBits = 38
 
 // mayPoint reports whether a variable may point to memory that the runtime has mapped, which lies far
 // from the program and its variables.
@@ -133,52 +154,102 @@ func fits(words rt.Memory, r *runtime.MemProfileRecord) bool {
 	return r.AllocObjects == 0 || uint64(r.AllocBytes/r.AllocObjects) == words[wordSize]
 }
 
-// Add adds to each of all records of runtime.MemProfile what is not published. False: the runtime
-// has published more since the records were read; some of them may be changed then, and all are to be
-// read again.
+// attempts is how often all is read anew because the runtime published meanwhile.
+const attempts = 3
+
+// Read returns all buckets, read just now. They are valid until the next call; more may follow then, none
+// is gone. False: the list is not found, or the runtime published again and again meanwhile, so that
+// some numbers may be there twice.
 //
 // It takes no lock: the numbers of a bucket only grow, except when the runtime moves some to those that
-// are published, which it increases first.
-func (b *Backlog) Add(records []runtime.MemProfileRecord) bool {
+// are published, which it increases first. So all is read, and then compared with what it has become once the runtime
+// does not publish any more: a number that was there twice is in a published one that has grown, or is gone
+// from where it came.
+func (b *Backlog) Read() ([]Bucket, bool) {
 	if b.list == 0 {
-		return false
+		return nil, false
 	}
-	first := bucket(atomic.LoadPointer((*unsafe.Pointer)(static(b.list))))
-	n := 0
-	for at := first; at != nil; at = next(at) {
-		n++
+	b.extend()
+	for range attempts {
+		for i := range b.buckets {
+			b.buckets[i].read()
+		}
+		runtime.MemProfile(nil, true) // waits for the lock that publishing takes
+		if b.stands() {
+			return b.buckets, true
+		}
 	}
-	if n < len(records) {
-		return false
+	return b.buckets, false
+}
+
+// extend appends the buckets that are new.
+func (b *Backlog) extend() {
+	var newest bucket
+	known := len(b.buckets)
+	if known > 0 {
+		newest = b.buckets[known-1].at
 	}
-	at := first
-	for range n - len(records) { // newer ones
-		at = next(at)
+	for at := next(static(b.list), 0); at != newest && at != nil; at = next(at, wordNext) {
+		b.buckets = append(b.buckets, Bucket{at: at, size: word(at, wordSize), deep: word(at, wordDeep)})
 	}
-	for i := range records {
-		if !add(at, &records[i]) {
+	slices.Reverse(b.buckets[known:])
+}
+
+// read reads the numbers.
+func (b *Bucket) read() {
+	for g := range b.numbers {
+		b.numbers[g] = [2]uint64{b.number(g, allocated), b.number(g, freed)}
+	}
+}
+
+func (b *Bucket) number(g, i int) uint64 { return word(b.at, header+b.deep+uint64(g*group+i)) }
+
+// stands reports whether nothing was published since all was read.
+func (b *Backlog) stands() bool {
+	for i := range b.buckets {
+		if !b.buckets[i].stands() {
 			return false
 		}
-		at = next(at)
 	}
 	return true
 }
 
-// add adds what a bucket has to come.
-func add(at bucket, r *runtime.MemProfileRecord) bool {
-	size, deep := word(at, wordSize), word(at, wordDeep)
-	var made, gone uint64
-	for g := 1; g < groups; g++ {
-		made += word(at, header+deep+uint64(g*group+allocated))
-		gone += word(at, header+deep+uint64(g*group+freed))
+func (b *Bucket) stands() bool {
+	for i := range 2 {
+		if b.number(0, i) != b.numbers[0][i] {
+			return false
+		}
+		for g := 1; g < groups; g++ {
+			if b.number(g, i) < b.numbers[g][i] {
+				return false
+			}
+		}
 	}
-	if word(at, header+deep+allocated) != uint64(r.AllocObjects) || word(at, header+deep+freed) != uint64(r.FreeObjects) {
-		return false
-	}
-	r.AllocObjects += int64(made)
-	r.FreeObjects += int64(gone)
-	r.AllocBytes, r.FreeBytes = r.AllocObjects*int64(size), r.FreeObjects*int64(size)
 	return true
+}
+
+// Size is that of each object, in bytes.
+func (b *Bucket) Size() int64 { return int64(b.size) }
+
+// Published is how many objects runtime.MemProfile says were allocated, and freed.
+func (b *Bucket) Published() (made, gone int64) {
+	return int64(b.numbers[0][allocated]), int64(b.numbers[0][freed])
+}
+
+// All is how many there are, with those that are not published.
+func (b *Bucket) All() (made, gone int64) {
+	for _, n := range b.numbers {
+		made, gone = made+int64(n[allocated]), gone+int64(n[freed])
+	}
+	return made, gone
+}
+
+// Stack copies the stack, as it is in a runtime.MemProfileRecord.
+func (b *Bucket) Stack() (pcs [32]uintptr) {
+	for i := range pcs[:min(uint64(len(pcs)), b.deep)] {
+		pcs[i] = uintptr(word(b.at, header+uint64(i)))
+	}
+	return pcs
 }
 
 //go:norace
@@ -189,8 +260,8 @@ func word(at bucket, i uint64) uint64 {
 
 //go:norace
 //go:nocheckptr
-func next(at bucket) bucket {
-	return atomic.LoadPointer((*unsafe.Pointer)(unsafe.Add(at, 8*wordNext)))
+func next(at unsafe.Pointer, word int) bucket {
+	return atomic.LoadPointer((*unsafe.Pointer)(unsafe.Add(at, 8*word)))
 }
 
 // static converts an address outside of Go's heap.

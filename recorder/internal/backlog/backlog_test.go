@@ -39,14 +39,28 @@ func find(t testing.TB, b *Backlog) {
 	}
 }
 
-// inUse is how many objects of a size are in use, by all records.
-func inUse(records []runtime.MemProfileRecord, size int64) (n int64) {
-	for _, r := range records {
-		if r.AllocObjects > 0 && r.AllocBytes/r.AllocObjects == size {
-			n += r.InUseObjects()
+// inUse is how many objects of a size are in use: those that are published, and all.
+func inUse(t *testing.T, b *Backlog, size int64) (published, all int64) {
+	t.Helper()
+	buckets, ok := b.Read()
+	for range 100 { // other tests' garbage collections
+		if ok {
+			break
+		}
+		buckets, ok = b.Read()
+	}
+	if !ok {
+		t.Fatal("the buckets don't stand")
+	}
+	for _, b := range buckets {
+		if b.Size() == size {
+			made, gone := b.Published()
+			published += made - gone
+			made, gone = b.All()
+			all += made - gone
 		}
 	}
-	return n
+	return published, all
 }
 
 // What was allocated since the last collection is there at once, and is not there twice when the
@@ -58,60 +72,80 @@ func TestAllocatedSinceTheLastCollection(t *testing.T) {
 	runtime.GC()
 	var b Backlog
 	find(t, &b)
-	before := inUse(read(t), size)
+	before, _ := inUse(t, &b, size)
 	keep(n, size)
-	records := read(t)
-	if got := inUse(records, size) - before; got != 0 {
-		t.Fatalf("the runtime has published %d objects: the test tests nothing", got)
+	published, all := inUse(t, &b, size)
+	if published != before {
+		t.Fatalf("the runtime has published %d objects: the test tests nothing", published-before)
 	}
-	if !b.Add(records) {
-		t.Fatal("the records don't fit")
-	}
-	if got := inUse(records, size) - before; got != n {
-		t.Errorf("%d objects, want %d", got, n)
+	if all != before+n {
+		t.Errorf("%d objects, want %d", all-before, n)
 	}
 	for range 3 {
 		runtime.GC()
-		records = read(t)
-		if !b.Add(records) {
-			t.Fatal("the records don't fit")
+		if _, all := inUse(t, &b, size); all != before+n {
+			t.Errorf("%d objects after a collection, want %d", all-before, n)
 		}
-		if got := inUse(records, size) - before; got != n {
-			t.Errorf("%d objects after a collection, want %d", got, n)
-		}
+	}
+	if published, _ := inUse(t, &b, size); published != before+n {
+		t.Errorf("%d objects published in the end, want %d", published-before, n)
 	}
 }
 
-// Records that are not the newest ones are refused, not added to.
-func TestOldRecords(t *testing.T) {
+// What is read is what runtime.MemProfile returns, also of buckets that are new.
+func TestAsPublished(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer func() { kept = nil }()
 	var b Backlog
 	find(t, &b)
-	var old []runtime.MemProfileRecord
-	for i := range 2 {
-		if i == 1 {
-			old = read(t)
+	for i := range 3 {
+		b.Read()
+		keep(1, 10<<20+i<<13)
+		runtime.GC()
+		records := read(t)
+		buckets, ok := b.Read()
+		if !ok || len(buckets) < len(records) {
+			t.Fatalf("%d buckets, %v; want at least %d", len(buckets), ok, len(records))
 		}
-		keep(4, 9<<20)
-		runtime.GC() // publishes
-	}
-	if b.Add(old) {
-		t.Error("old records were added to")
-	}
-	if b.Add(append(read(t), make([]runtime.MemProfileRecord, 10000)...)) {
-		t.Error("more records than there are buckets")
+		for i, r := range records { // the newest first
+			bucket := &buckets[len(records)-1-i]
+			made, gone := bucket.Published()
+			if bucket.Stack() != r.Stack0 || made != r.AllocObjects || gone != r.FreeObjects || made*bucket.Size() != r.AllocBytes {
+				t.Fatalf("record %d: %d of %d bytes, %d freed; want %+v", i, made, bucket.Size(), gone, r)
+			}
+		}
 	}
 }
 
-func BenchmarkAdd(b *testing.B) {
+// Numbers that change as they do when the runtime publishes are not taken.
+func TestPublishedMeanwhile(t *testing.T) {
+	defer func() { kept = nil }()
+	var b Backlog
+	find(t, &b)
+	buckets, ok := b.Read()
+	if !ok || !b.stands() {
+		t.Fatal("they don't stand")
+	}
+	for _, damage := range []func(*Bucket){func(k *Bucket) { k.numbers[0][allocated]-- }, func(k *Bucket) { k.numbers[2][freed]++ }} {
+		damage(&buckets[len(buckets)/2])
+		if b.stands() {
+			t.Error("what was published meanwhile is taken")
+		}
+		if b.Read(); !b.stands() {
+			t.Error("it is not read anew")
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
 	var l Backlog
 	find(b, &l)
-	records := read(b)
+	n := 0
 	for b.Loop() {
-		n, _ := runtime.MemProfile(records[:cap(records)], true)
-		l.Add(records[:n])
+		buckets, _ := l.Read()
+		n = len(buckets)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(records)), "ns/site")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/site")
 }
 
 func BenchmarkFind(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/backlog"
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
@@ -29,26 +30,34 @@ const (
 
 // heapMeter writes what the runtime's heap profile says. It belongs to the keeper.
 type heapMeter struct {
-	period     rt.Time // 0: never
-	begun      rt.Time // the last reading
-	took       rt.Time // an estimate of the CPU time that a reading takes, with writing what is known
+	period     rt.Time    // 0: never
+	begun      rt.Time    // the last reading
+	took       [2]rt.Time // estimates of the CPU time that a reading takes, with writing what is known
 	samples    [2]metrics.Sample
 	seen       uint64 // how many cycles of the garbage collector there were at the last reading
 	changed    bool   // seen had changed then
 	looks      int
 	records    []runtime.MemProfileRecord
-	known      int                        // so many of the first records, one for each site
-	left       []runtime.MemProfileRecord // those of them that have not been looked at yet
+	buckets    []backlog.Bucket // nil: the last reading is in records
+	placed     []*heapSite      // of the first buckets, by their places; nil: none yet
 	sites      map[site]*heapSite
-	generation uint16 // of the dictionary that has the stacks of sites
-	floor      uint64 // no site's last block lies below this index
-	most       int    // how many sites there may be
-	crowded    bool   // there are more
-	warned     bool   // that has been logged
+	order      []*heapSite // all sites
+	left       []*heapSite // those that have not been looked at yet
+	generation uint16      // of the dictionary that has the stacks of sites
+	floor      uint64      // no site's last block lies below this index
+	most       int         // how many sites there may be
+	crowded    bool        // there are more
+	warned     bool        // that has been logged
 
 	near    nearness
 	picture picture
 }
+
+// Readings are of records or, near a limit, of the buckets that records are made of, which takes a tenth of the time.
+const (
+	ofRecords = iota
+	ofBuckets
+)
 
 // site is a place where objects of one size are allocated.
 type site struct {
@@ -63,7 +72,9 @@ func (t tally) inUse() int64 { return t.allocated - t.freed }
 
 // heapSite is what is known about a site.
 type heapSite struct {
-	now, stated tally  // counted, and written
+	now, stated tally // counted, and written
+	size        int64
+	at          int    // where the last reading has its stack
 	look        int    // the reading that now comes from
 	index       uint64 // of the last block written, 0 none
 	row         sampleRow
@@ -83,7 +94,7 @@ func (h *heapMeter) round(k *Keeper, now rt.Time) {
 		h.begin(k, now)
 		h.floor = k.middle()
 	case h.floor < start+(end-start)/4:
-		h.left = h.records[:h.known] // some of their blocks will be discarded soon
+		h.left = h.order // some of their blocks will be discarded soon
 		h.floor = k.middle()
 	}
 	if len(h.left) > 0 {
@@ -112,19 +123,32 @@ func (h *heapMeter) begin(k *Keeper, now rt.Time) {
 	h.picture.cost = costOf(h.look)
 }
 
-// learn takes what a reading took. A single one may have taken long because memory was scarce, or
+// learn takes what the last reading took. A single one may have taken long because memory was scarce, or
 // because its time is that of waiting for a processor. So the estimate of the cost at most doubles each
 // time, and falls at once.
 func (h *heapMeter) learn(took rt.Time) {
-	h.took = min(took, 2*h.took+rt.Time(time.Millisecond))
+	estimate := h.estimate()
+	*estimate = min(took, 2**estimate+rt.Time(time.Millisecond))
+}
+
+// estimate is what a reading of the last one's kind takes.
+func (h *heapMeter) estimate() *rt.Time {
+	if h.buckets != nil {
+		return &h.took[ofBuckets]
+	}
+	return &h.took[ofRecords]
 }
 
 // due is when the next reading is due.
 func (h *heapMeter) due() rt.Time {
-	if every := h.near.every(h.period); every < h.period {
-		return h.begun + max(every, nearShare*h.took)
+	every := h.near.every(h.period)
+	switch {
+	case every == h.period:
+		return h.begun + max(every, heapShare*h.took[ofRecords])
+	case h.picture.near && h.buckets == nil: // they can't be read
+		return h.begun + max(every, nearShare*h.took[ofRecords])
 	}
-	return h.begun + max(h.period, heapShare*h.took)
+	return h.begun + max(every, nearShare*h.took[ofBuckets])
 }
 
 // middle is the index in the middle of the ring: values that lie before it are restated.
@@ -139,7 +163,7 @@ func (h *heapMeter) last(k *Keeper) {
 		return
 	}
 	h.state(k, len(h.left))
-	h.picture.close = false
+	h.picture.near, h.picture.close = false, false
 	h.look()
 	h.state(k, len(h.left))
 }
@@ -158,15 +182,11 @@ func (h *heapMeter) look() {
 	h.samples[sampleCycles].Name, h.samples[sampleHeap].Name = "/gc/cycles/total:gc-cycles", "/memory/classes/heap/objects:bytes"
 	metrics.Read(h.samples[:])
 	cycles := value(&h.samples[sampleCycles])
-	if cycles == 0 || cycles != h.seen || h.changed || h.picture.close {
-		h.take()
-		if h.picture.close {
-			h.picture.complete(h)
-		}
+	if cycles == 0 || cycles != h.seen || h.changed || h.picture.near {
 		h.sum()
 	}
 	h.changed = cycles != h.seen
-	h.seen, h.left = cycles, h.records[:h.known]
+	h.seen, h.left = cycles, h.order
 }
 
 // value is that of a metric, 0 if this version of Go lacks it.
@@ -189,55 +209,98 @@ func (h *heapMeter) take() {
 	}
 }
 
-// sum adds up the records of each site: stacks that are too long for a record may yield
-// several records that begin alike.
+// sum reads what was counted, and adds it up for each site: stacks that are too long for a record may have
+// several that begin alike.
 func (h *heapMeter) sum() {
 	if h.sites == nil {
 		h.sites = make(map[site]*heapSite)
 	}
 	h.looks++
-	h.known = 0
-	for i := range h.records {
-		rec := &h.records[i]
-		allocated, freed := rec.AllocObjects, rec.FreeObjects
-		s := h.site(rec)
-		if s == nil {
-			continue
-		}
-		if s.look != h.looks {
-			s.look, s.now = h.looks, tally{}
-			h.records[h.known], h.records[i] = *rec, h.records[h.known]
-			h.known++
-		}
-		s.now.allocated += allocated
-		s.now.freed += freed
+	h.picture.published, h.picture.explained = 0, 0
+	if h.picture.near && h.picture.read(h) {
+		h.sumBuckets()
+	} else {
+		h.sumRecords()
 	}
-	for i := range h.records[:h.known] { // a close picture had what is published later
-		s := h.sites[keyOfSite(&h.records[i])]
+	for _, s := range h.order { // a close picture had what is published later
 		s.now = tally{max(s.now.allocated, s.stated.allocated), max(s.now.freed, s.stated.freed)}
 	}
 }
 
-// site is the site of a record; nil: it has allocated nothing, or there are too many sites.
-func (h *heapMeter) site(rec *runtime.MemProfileRecord) *heapSite {
-	if rec.AllocObjects <= 0 {
-		return nil
+func (h *heapMeter) sumRecords() {
+	h.buckets, h.placed = nil, nil
+	h.take()
+	rate := heapRate()
+	for i := range h.records {
+		rec, n := &h.records[i], tally{h.records[i].AllocObjects, h.records[i].FreeObjects}
+		if n.allocated == 0 {
+			continue
+		}
+		if s := h.site(site{rec.Stack0, rec.AllocBytes / rec.AllocObjects}); s != nil {
+			h.add(s, i, n)
+			h.picture.count(s.size, rate, n, n)
+		}
 	}
-	k := keyOfSite(rec)
+}
+
+func (h *heapMeter) sumBuckets() {
+	rate := heapRate()
+	for i := range h.buckets {
+		b := &h.buckets[i]
+		all := tallyOf(b.All())
+		if all.allocated == 0 {
+			continue // it is being made
+		}
+		s := h.placed[i]
+		if s == nil {
+			if s = h.site(site{b.Stack(), b.Size()}); s == nil {
+				continue
+			}
+			h.placed[i] = s
+		}
+		published := tallyOf(b.Published())
+		h.picture.count(s.size, rate, published, all)
+		if !h.picture.close {
+			all = published
+		}
+		h.add(s, i, all)
+	}
+}
+
+func tallyOf(allocated, freed int64) tally { return tally{allocated, freed} }
+
+// add adds to what is counted at a site.
+func (h *heapMeter) add(s *heapSite, at int, n tally) {
+	if s.look != h.looks {
+		s.look, s.at, s.now = h.looks, at, tally{}
+	}
+	s.now.allocated += n.allocated
+	s.now.freed += n.freed
+}
+
+// site is the site with that key; nil: there are too many.
+func (h *heapMeter) site(k site) *heapSite {
 	s := h.sites[k]
 	if s == nil {
 		if len(h.sites) >= h.most {
 			h.crowded = true
 			return nil
 		}
-		s = &heapSite{}
-		h.sites[k] = s
+		s = &heapSite{size: k.size}
+		h.sites[k], h.order = s, append(h.order, s)
 	}
 	return s
 }
 
-func keyOfSite(rec *runtime.MemProfileRecord) site {
-	return site{rec.Stack0, rec.AllocBytes / rec.AllocObjects}
+// stack is that of a site.
+func (h *heapMeter) stack(s *heapSite) []uintptr {
+	var rec runtime.MemProfileRecord
+	if h.buckets != nil {
+		rec.Stack0 = h.buckets[s.at].Stack()
+	} else {
+		rec.Stack0 = h.records[s.at].Stack0
+	}
+	return rec.Stack()
 }
 
 // state writes up to n sites that have something new. Memory that the first reading
@@ -249,15 +312,16 @@ func (h *heapMeter) state(r *Keeper, n int) {
 	}
 	fresh := h.generation != r.generation
 	if h.generation = r.generation; fresh {
-		for _, s := range h.sites {
+		for _, s := range h.order {
 			s.row = sampleRow{} // its stack belongs to the last generation
 		}
 	}
 	middle := r.middle()
 	for ; n > 0 && len(h.left) > 0; h.left = h.left[1:] {
-		rec := &h.left[0]
-		k := keyOfSite(rec)
-		s := h.sites[k]
+		s := h.left[0]
+		if s.look != h.looks { // only a close picture had it, and it is not published
+			continue
+		}
 		if h.looks == 1 && s.index == 0 {
 			s.stated = s.now
 		} else if s.index >= middle && (s.now == s.stated || h.picture.close && s.now.inUse() == s.stated.inUse()) {
@@ -265,9 +329,9 @@ func (h *heapMeter) state(r *Keeper, n int) {
 		}
 		n--
 		if s.row.stack == 0 && !s.row.unwanted {
-			h.picture.fresh += costOf(func() { s.row = r.rowOf(withoutRuntime(r.locateRecord(rec.Stack(), maxPublic))) })
+			h.picture.fresh += costOf(func() { s.row = r.rowOf(withoutRuntime(r.locateRecord(h.stack(s), maxPublic))) })
 		}
-		if !s.row.unwanted && !r.writeSite(s, k.size) {
+		if !s.row.unwanted && !r.writeSite(s) {
 			return // try again next time; the keeper has other work
 		}
 		if r.ring.Low() { // many new stacks take a while
@@ -278,8 +342,8 @@ func (h *heapMeter) state(r *Keeper, n int) {
 
 // writeSite writes the counts of a site. If there is no room, which is counted, the site is
 // written after the next reading. False: no writer was free.
-func (k *Keeper) writeSite(s *heapSite, size int64) bool {
-	values := [...]int64{int64(s.row.stack), size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
+func (k *Keeper) writeSite(s *heapSite) bool {
+	values := [...]int64{int64(s.row.stack), s.size, int64(heapRate()), s.now.allocated - s.stated.allocated, s.now.freed - s.stated.freed,
 		s.stated.allocated, s.stated.freed, int64(s.index)}
 	var fields [len(values)]uint64
 	for i, v := range values {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gprof/recorder/internal/backlog"
 	"gprof/recorder/internal/counters"
 	"gprof/recorder/internal/rt"
 )
@@ -64,7 +65,7 @@ func TestNearnessCalms(t *testing.T) {
 
 // Where pictures are dear, the next one comes later: together they take 0.3 % of a processor at most.
 func TestPicturesKeepTheirBudget(t *testing.T) {
-	h := &heapMeter{period: rt.Time(10 * time.Second)}
+	h := &heapMeter{period: rt.Time(10 * time.Second), buckets: []backlog.Bucket{}}
 	h.near.note(rooms(1024, 1024, 0, 0), rt.Time(time.Second))
 	for range 20 {
 		h.learn(rt.Time(3 * time.Millisecond))

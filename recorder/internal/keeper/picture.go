@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"math"
-	"runtime"
 
 	"gprof/rawformat"
 	"gprof/recorder/internal/backlog"
@@ -20,9 +19,6 @@ const (
 	// sitesPerPicture is how many sites of a close picture are written in a round: as a rule all.
 	sitesPerPicture = 1024
 
-	// completions is how often a picture is begun anew because the runtime published meanwhile.
-	completions = 3
-
 	// searches is how often the list of the backlog is searched for in vain.
 	searches = 5
 )
@@ -30,11 +26,11 @@ const (
 // picture is one reading of the heap profile on its way into the recording. If memory is scarce it is close:
 // it has all samples, and a marker says how much of the heap they explain.
 type picture struct {
-	close       bool
+	near, close bool
 	begun       rt.Tick
 	cost, fresh rt.Time // CPU time, and that part of it which comes once: for new stacks, and the search
-	published   int64   // bytes in use, by samples that the runtime has published
-	explained   int64   // by all samples
+	published   float64 // bytes in use, by samples that the runtime has published
+	explained   float64 // by all samples
 	whole       bool    // these include what was allocated since the last garbage collection
 
 	backlog  backlog.Backlog
@@ -43,9 +39,10 @@ type picture struct {
 
 // begin begins a picture.
 func (p *picture) begin(k *Keeper, h *heapMeter) {
-	p.close = h.near.close()
+	p.near, p.close = h.near.every(h.period) < h.period, h.near.close()
 	p.begun = k.rec.Clock().Now()
 	p.fresh = 0
+	p.whole = false
 }
 
 // sites is how many sites are written in a round.
@@ -56,23 +53,44 @@ func (p *picture) sites() int {
 	return sitesPerRound
 }
 
-// complete adds what the runtime has not published to the records.
-func (p *picture) complete(h *heapMeter) {
-	if p.searched < searches {
-		p.fresh += costOf(func() {
-			if p.backlog.Find(h.records) != nil {
-				p.searched++
-			}
-		})
+// read reads the runtime's buckets, once their list is found. It reports whether it did.
+func (p *picture) read(h *heapMeter) bool {
+	if !p.backlog.Found() && p.searched < searches {
+		p.fresh += costOf(func() { p.find(h) })
 	}
-	for range completions {
-		p.published = inUse(h.records)
-		if p.whole = p.backlog.Add(h.records); p.whole {
-			break
-		}
+	buckets, ok := p.backlog.Read()
+	if p.whole = ok && p.close; !ok {
+		return false
+	}
+	h.buckets = buckets
+	h.placed = append(h.placed, make([]*heapSite, len(buckets)-len(h.placed))...)
+	return true
+}
+
+// find searches for the list of buckets, by the records of the last reading, or by new ones; they are not needed any more if
+// it is found.
+func (p *picture) find(h *heapMeter) {
+	if p.backlog.Find(h.records) != nil {
 		h.take()
+		if p.backlog.Find(h.records) != nil {
+			p.searched++
+			return
+		}
 	}
-	p.explained = inUse(h.records)
+	h.records = nil
+}
+
+// count adds what the objects in use take that the samples of a site stand for.
+func (p *picture) count(size int64, rate int, published, all tally) {
+	if all.inUse() <= 0 {
+		return
+	}
+	each := float64(size)
+	if rate > 1 {
+		each /= -math.Expm1(-each / float64(rate))
+	}
+	p.published += each * float64(max(0, published.inUse()))
+	p.explained += each * float64(all.inUse())
 }
 
 // end says how good a close picture is.
@@ -83,7 +101,7 @@ func (p *picture) end(k *Keeper, h *heapMeter) {
 	room := h.near.rooms[h.near.nearest]
 	values := [...]shard.Typed{shard.Type(counters.RoomNames[h.near.nearest]), shard.Type(uint64(max(0, room.Used))), shard.Type(uint64(room.Limit)),
 		shard.Type(value(&h.samples[sampleHeap])), shard.Type(uint64(p.explained)), shard.Type(uint64(max(0, p.explained-p.published))), shard.Type(p.whole),
-		shard.Type(uint64(h.known)), shard.Type(uint64(p.cost)), shard.Type(uint64(h.due() - h.begun))}
+		shard.Type(uint64(len(h.order))), shard.Type(uint64(p.cost)), shard.Type(uint64(h.due() - h.begun)), shard.Type(uint64(p.fresh))}
 	k.rec.ProcessInterval(pictureEvent, p.begun, k.rec.Clock().Now(), values[:]...)
 }
 
@@ -102,22 +120,5 @@ var pictureEvent = shard.Handle{Event: registry.Defined.Event(&registry.EventSpe
 		numberField("sites", rawformat.WireUint, rawformat.FormatInteger),
 		labelled("CPU time", numberField("cost", rawformat.WireUint, rawformat.FormatNanoseconds)),
 		labelled("next one after", numberField("next", rawformat.WireUint, rawformat.FormatNanoseconds)),
+		labelled("CPU time that places took which are new", numberField("once", rawformat.WireUint, rawformat.FormatNanoseconds)),
 	}})}
-
-// inUse is how many bytes the objects in use take that the samples stand for.
-func inUse(records []runtime.MemProfileRecord) int64 {
-	rate := float64(heapRate())
-	sum := 0.
-	for i := range records {
-		r := &records[i]
-		if n := r.InUseObjects(); n > 0 && r.AllocBytes > 0 {
-			size := float64(r.AllocBytes / r.AllocObjects)
-			each := size
-			if rate > 1 {
-				each = size / -math.Expm1(-size/rate)
-			}
-			sum += float64(n) * each
-		}
-	}
-	return int64(min(sum, math.MaxInt64/2))
-}

@@ -146,6 +146,9 @@ func (m Memory) Read(at uintptr) error {
 	if err == nil && n == bytes {
 		return nil
 	}
+	if err == unix.EFAULT {
+		return err // nothing is there
+	}
 	file, err := ownMemory() // containers may forbid the call
 	if err != nil {
 		return err
