@@ -13,6 +13,7 @@ import (
 
 	"github.com/grafana/pyroscope-go"
 
+	"gprof/fixtures/servers"
 	"gprof/recorder"
 )
 
@@ -74,7 +75,7 @@ func startSink() (address string, end func(), err error) {
 }
 
 func sink() error {
-	l, err := listen()
+	l, err := servers.Listen()
 	if err != nil {
 		return err
 	}

@@ -51,13 +51,13 @@ func mapShared(path string) (*shared, error) {
 	return (*shared)(unsafe.Pointer(&b[0])), nil
 }
 
-func startLoad(dir string, clients int, s served) (*load, error) {
+func startLoad(dir string, clients int, address string, paths []string) (*load, error) {
 	path := filepath.Join(dir, "latencies")
 	m, err := mapShared(path)
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := child(loadRole, append([]string{path, strconv.Itoa(clients), s.address}, s.paths...)...)
+	p, _, err := child(loadRole, append([]string{path, strconv.Itoa(clients), address}, paths...)...)
 	return &load{m, p}, err
 }
 

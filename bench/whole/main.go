@@ -43,7 +43,7 @@ func main() {
 		}
 		return
 	}
-	for _, s := range servers {
+	for _, s := range known {
 		if *only != "" && !strings.EqualFold(*only, s.name) {
 			continue
 		}
@@ -66,13 +66,13 @@ func run(s server, p plan, random *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	defer under.stop()
+	defer under.Stop()
 	fast, slow, done, err := arms(dir)
 	if err != nil {
 		return err
 	}
 	defer done()
-	l, err := startLoad(dir, p.clients, under)
+	l, err := startLoad(dir, p.clients, under.Address, s.paths)
 	if err != nil {
 		return err
 	}

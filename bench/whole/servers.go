@@ -4,9 +4,12 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 
+	"gprof/fixtures/servers"
+	"gprof/fixtures/servers/files"
+	"gprof/fixtures/servers/records"
+	"gprof/fixtures/servers/values"
 	"gprof/recorder"
 )
 
@@ -14,19 +17,14 @@ import (
 // are what clients ask for in turn.
 type server struct {
 	name  string
-	start func(dir string) (s served, err error)
+	start func(dir string) (servers.Served, error)
+	paths []string
 }
 
-type served struct {
-	address string
-	paths   []string
-	stop    func()
-}
-
-var servers = []server{
-	{"PocketBase", startPocketBase},
-	{"Caddy", startCaddy},
-	{"Badger", startBadger},
+var known = []server{
+	{"PocketBase", func(dir string) (servers.Served, error) { return records.Start(dir, marked, nil) }, numbered(records.Page, records.Notes/10)},
+	{"Caddy", func(dir string) (servers.Served, error) { return files.Start(dir, marked) }, numbered("/", files.Files)},
+	{"Badger", func(dir string) (servers.Served, error) { return values.Start(dir, 64<<20, marked) }, numbered("/", 1000)},
 }
 
 var asked = recorder.NewEvent1("request", recorder.URL("path"))
@@ -43,19 +41,6 @@ func marked(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		serve(r, func() { h.ServeHTTP(w, r) })
 	})
-}
-
-func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
-
-// serveHTTP serves until stop.
-func serveHTTP(h http.Handler) (address string, stop func(), err error) {
-	l, err := listen()
-	if err != nil {
-		return "", nil, err
-	}
-	s := &http.Server{Handler: marked(h)}
-	go s.Serve(l)
-	return l.Addr().String(), func() { s.Close() }, nil
 }
 
 // numbered are n paths that end in numbers.
