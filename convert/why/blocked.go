@@ -27,9 +27,12 @@ var remote = []string{"net.", "net/http.", "net/rpc.", "database/sql.", "crypto/
 // others are functions that wait for something by a system call that is no file.
 var others = []string{"os.(*Process).", "os/exec.", "os/signal.", "syscall.Wait", "runtime."}
 
+// clients are functions in which a server waits for what a client sends next: while a request is served, too.
+var clients = []string{"net/http.(*conn).", "net/http.(*connReader)."}
+
 var (
-	onDisk     = blocked{&waitKind{name: "slow files", what: "a file or a device", looks: "goroutines in system calls, such as reads and writes of files", reasons: []string{"system call"}, not: others}}
-	onNetwork  = blocked{&waitKind{name: "slow dependency", what: "another program", looks: "goroutines that wait for connections, or in functions of Go's library that ask others", reasons: []string{"network"}, via: remote}}
+	onDisk     = blocked{&waitKind{name: "slow files", what: "a file or a device", looks: "goroutines in system calls, such as reads and writes of files", reasons: []string{"system call"}, not: slices.Concat(others, remote)}}
+	onNetwork  = blocked{&waitKind{name: "slow dependency", what: "another program", looks: "goroutines that wait for connections, or in functions of Go's library that ask others", reasons: []string{"network"}, via: remote, not: clients}}
 	onChannels = blocked{&waitKind{name: "slow hand-over", what: "other goroutines", looks: "goroutines that wait for a channel, a condition or a time", reasons: []string{"channel send", "channel receive", "select", "sleep", "lock"}, not: remote}}
 )
 

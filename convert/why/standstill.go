@@ -51,6 +51,9 @@ func (d standstill) Find(p *Process) []Finding {
 	for _, s := range stuck[1:min(2, len(stuck))] {
 		f.Text += fmt.Sprintf(", %s in %s", digits(d.waiting(p, s, at)), s.Place)
 	}
+	if by := (lockWaits{}).holder(p, stuck[0], at); stuck[0].Reason == "lock" && by != "" {
+		f.Text += "; " + by
+	}
 	return []Finding{f}
 }
 
