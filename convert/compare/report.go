@@ -167,10 +167,10 @@ func (r *Report) compareFigure(c Condition) Change {
 
 // function compares a function, unless it is too rare.
 func (r *Report) function(name string) *Function {
-	base, new := r.base.function(name), r.new.function(name)
-	if max(base.total.share.Value, new.total.share.Value) < minShare {
+	if max(r.base.part(name), r.new.part(name)) < minShare {
 		return nil
 	}
+	base, new := r.base.function(name), r.new.function(name)
 	n := r.processes()
 	return &Function{name,
 		newChange(base.self.share, new.self.share, n), newChange(base.total.share, new.total.share, n),

@@ -262,6 +262,18 @@ func (s *sample) function(name string) (f struct{ self, total usage }) {
 	return f
 }
 
+// part is a function's share of all samples, with all that it calls.
+func (s *sample) part(name string) float64 {
+	whole := 0.0
+	for _, c := range s.cellsOf(name, totalOf) {
+		whole += c.value
+	}
+	if whole == 0 || s.all.whole <= 0 {
+		return 0
+	}
+	return whole / s.all.whole
+}
+
 func (s *sample) used(cells []cell) usage {
 	sum := s.sum(cells)
 	return usage{s.ratio(cells, sum, s.all, s.share(cells).floor), s.ratio(cells, sum, s.loadOf(), counting(cells))}

@@ -21,6 +21,7 @@ type Set struct {
 
 // process is what one process did.
 type process struct {
+	instance uint64
 	program  string // service, or name
 	version  string
 	taken    string // how samples were taken
@@ -174,6 +175,7 @@ func (s *Sink) endProcess() (err error) {
 	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
 	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
+	s.now.instance = p.Instance
 	s.now.host, s.now.start, s.now.end = p.Host, p.Start, max(p.End, s.last)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())

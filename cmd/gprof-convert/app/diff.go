@@ -25,6 +25,7 @@ type diffCmd struct {
 	Rows     int      `short:"n" default:"20" placeholder:"N" help:"How many functions and markers to show; 0 is all. Default: ${default}."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON."`
 	Markdown bool     `xor:"form" help:"Print Markdown, for a review comment: what changed on top, tables to unfold."`
+	Annotate bool     `help:"Say what the conditions come to as annotations that GitHub Actions shows, on stderr."`
 	conversion.Flags
 
 	perm fs.FileMode // of pictures: who may read all recordings
@@ -35,6 +36,7 @@ func (c *diffCmd) Help() string {
   gprof-convert diff --base 'main/*.gprof' --new 'branch/*.gprof'
   gprof-convert diff main branch -o diff.html -o diff.png
   gprof-convert diff --base main --new branch --markdown >comment.md
+  gprof-convert diff main branch --fail-if 'cost() > +1%' --annotate --markdown >>"$GITHUB_STEP_SUMMARY"
   gprof-convert diff --base main --new branch --fail-if 'cost() > +0%'
   gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(*) > +20%'
   gprof-convert diff --base main --new branch --last 30s --json | jq '.functions[] | select(.self.found)'
@@ -109,6 +111,9 @@ func (c *diffCmd) Run(s *input.Tool) error {
 	}
 	if err := c.JudgeAll(one, two); err != nil {
 		return err
+	}
+	if c.Annotate {
+		report.Annotate(s.Stderr, outcomes)
 	}
 	return tellOutcomes(s, outcomes)
 }
