@@ -51,7 +51,7 @@ func TestTopIsLive(t *testing.T) {
 	}
 
 	code, stdout, stderr := runTest(t, "", "top", "--once", "-n", "1", "--dir", dir, "shop")
-	for _, want := range []string{"CPU  ", "goroutines  process", "of CPU time in", "gprof/cmd/gprof-record.turn", "-n 0 shows all", "slow marker", "worked  n="} {
+	for _, want := range []string{"CPU  ", "goroutines  process", "of CPU time in", "-n 0 shows all", "slow marker", "worked  n="} {
 		if !strings.Contains(stdout, want) || code != 0 {
 			t.Errorf("top %d says\n%s%s\nwant %q", code, stdout, stderr, want)
 		}

@@ -42,10 +42,9 @@ func (s *Screen) Write(p []byte) (int, error) { return s.text.Write(p) }
 
 // Sequences that all terminals but dumb ones know.
 const (
-	enter     = "\x1b[?1049h\x1b[?25l" // the second screen, without a cursor
-	leave     = "\x1b[?25h\x1b[?1049l"
+	enter     = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the second screen, without a cursor, in which nothing wraps
+	leave     = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	home      = "\x1b[H"
-	clearLine = "\x1b[K"
 	clearRest = "\x1b[J"
 )
 
@@ -59,10 +58,14 @@ func (s *Screen) Flush() error {
 		}
 	default:
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		if _, height, err := term.GetSize(int(s.file.Fd())); err == nil && height > 0 {
+		if width, height, err := term.GetSize(int(s.file.Fd())); err == nil && height > 0 {
 			lines = lines[:min(height, len(lines))]
+			for i, line := range lines {
+				runes := []rune(line)
+				lines[i] = string(runes[:min(width, len(runes))])
+			}
 		}
-		text = home + strings.Join(lines, clearLine+"\r\n") + clearLine + clearRest
+		text = home + clearRest + strings.Join(lines, "\r\n")
 		if !s.inside {
 			text = enter + text
 		}

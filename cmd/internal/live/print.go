@@ -35,8 +35,8 @@ func (v *View) printHead(out io.Writer) {
 	if v.Limit > 0 {
 		use += " of " + session.Size(v.Limit)
 	}
-	fmt.Fprintf(out, "%s  %s, %s in use  last %s to %s UTC\n", wording.Printable(v.Session), v.State, use,
-		time.Duration(v.Seconds*float64(time.Second)), v.At.UTC().Format("15:04:05"))
+	fmt.Fprintf(out, "%s  last %s to %s UTC\n%s, %s in use\n", wording.Printable(v.Session),
+		time.Duration(v.Seconds*float64(time.Second)), v.At.UTC().Format("15:04:05"), v.State, use)
 	if v.Losses > 0 {
 		fmt.Fprintf(out, "%d things are missing from this; gprof-convert info names them\n", v.Losses)
 	}
