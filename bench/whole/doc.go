@@ -19,7 +19,7 @@
 // gprof is paused and resumed. While it is paused its thread still wakes ten times a
 // second. Those wakes are in both kinds of blocks, so a ratio lacks them. A FlightRecorder
 // and a CPU profile are started and stopped; neither start nor stop is part of a block.
-// What is due once a second is done in the first round after a resumption, so blocks must
+// The first round after a resumption does all that is due once a second, so blocks must
 // not be much shorter than they are: with 50 ms it weighs several times as much.
 // Pyroscope's SDK uploads once in 15 s, so its blocks are longer, and few.
 //
