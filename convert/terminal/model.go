@@ -1,6 +1,6 @@
 // Package terminal shows a run in a terminal: a flame graph, and above it the time line, with CPU time and markers.
 //
-// What is shown is bounded as the page of package html is (package course). Names are made harmless before
+// The picture is bounded as the page of package html is (package course). Names are made harmless before
 // they are drawn: no text of a recording reaches the terminal as a sequence.
 package terminal
 

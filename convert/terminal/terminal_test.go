@@ -244,7 +244,7 @@ func TestNoColor(t *testing.T) {
 	}
 }
 
-// Whatever is typed, in a window of whatever size, nothing breaks.
+// Nothing that is typed, in a window of any size, breaks it.
 func TestAnyKeys(t *testing.T) {
 	const keys = "hjklnpPo+-<>0?x/a\r\x1b\x7f("
 	run := runOf(t, shop())

@@ -29,7 +29,7 @@ const (
 	Counter = "counter" // each counter of each process
 )
 
-// What is summed up at stacks. [Auto] is CPU time if it is known of all samples, else their number.
+// Kinds of figures that are summed up at stacks. [Auto] is CPU time if it is known of all samples, else their number.
 const (
 	Auto        = "auto"
 	CPU         = string(calls.CPU)     // of samples that have it
