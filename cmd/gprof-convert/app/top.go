@@ -13,6 +13,7 @@ import (
 	"gprof/cmd/internal/report"
 	"gprof/cmd/internal/source"
 	"gprof/convert/top"
+	"gprof/stream"
 )
 
 type topCmd struct {
@@ -57,11 +58,7 @@ func (c *topCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
-	found, err := c.Open(s, c.Inputs, "")
-	if err != nil {
-		return err
-	}
-	read, err := c.Digest(s, found, sink)
+	read, err := c.sumUp(s, sink)
 	if err != nil {
 		return err
 	}
@@ -78,6 +75,15 @@ func (c *topCmd) Run(s *input.Tool) error {
 	return c.JudgeAll(read)
 }
 
+// sumUp passes the inputs to a sink.
+func (c *topCmd) sumUp(s *input.Tool, sink stream.Sink) (*conversion.Digest, error) {
+	found, err := c.Open(s, c.Inputs, "")
+	if err != nil {
+		return nil, err
+	}
+	return c.Digest(s, found, sink)
+}
+
 // list prints the lines of a function.
 func (c *topCmd) list(s *input.Tool) error {
 	if c.By != top.Ways()[0] {
@@ -87,11 +93,7 @@ func (c *topCmd) list(s *input.Tool) error {
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
-	found, err := c.Open(s, c.Inputs, "")
-	if err != nil {
-		return err
-	}
-	read, err := c.Digest(s, found, sink)
+	read, err := c.sumUp(s, sink)
 	if err != nil {
 		return err
 	}

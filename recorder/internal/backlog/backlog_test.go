@@ -92,7 +92,7 @@ func TestAllocatedSinceTheLastCollection(t *testing.T) {
 	}
 }
 
-// What is read is what runtime.MemProfile returns, also of buckets that are new.
+// The reading equals that of runtime.MemProfile, also for buckets that are new.
 func TestAsPublished(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer func() { kept = nil }()
