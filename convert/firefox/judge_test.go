@@ -1,12 +1,18 @@
 package firefox
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/viewer"
 	"gprof/fixtures/judges"
+	"gprof/stream"
+	"gprof/stream/streamtest"
 )
 
 // open lets the released viewer read a golden file.
@@ -69,5 +75,49 @@ func TestViewerSeesCode(t *testing.T) {
 	t.Logf("%+v", functions)
 	if err != nil || len(functions) != 4 {
 		t.Errorf("%+v, %v", functions, err)
+	}
+}
+
+// A range of the viewer doesn't hold its end, and the last row of a killed program is the end of
+// its recording.
+func TestViewerSeesLastRow(t *testing.T) {
+	t.Parallel()
+	tables := &stream.Tables{Processes: []stream.Process{{Name: "shop", Start: begin, End: begin + second}}}
+	track := tables.Tracks.Intern(stream.Track{Process: 1, Main: true})
+	stack := tables.Stacks.Intern(0, tables.Frames.Intern(stream.Frame{Function: tables.Strings.Intern("main"), Label: true}))
+	event := tables.AddEvent(stream.Event{Name: "tick"})
+	name := filepath.Join(t.TempDir(), "last.json")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := sinkOf(file, pipeline.Options{})
+	if err := sink.Begin(tables); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []stream.Series{{Process: 1, Track: track, Kind: stream.Samples}, {Process: 1, Track: track, Kind: stream.Markers, Event: event}, {Process: 1, Track: track, Kind: stream.Allocations}} {
+		var b stream.Batch
+		b.Reset(s, 0)
+		for _, at := range []stream.Time{begin, begin + second} {
+			streamtest.AppendRow(&b, streamtest.Row{Series: s, Time: at, Stack: stack, Weight: 1, Value: 100, Number: 1})
+		}
+		if err := sink.Segment(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(sink.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f := judges.Viewing(t, name)
+	if n, err := f.Samples(t.Context(), "t-0"); n != 2 || err != nil {
+		t.Errorf("%d samples, %v", n, err)
+	}
+	markers, err := f.Markers(t.Context(), "t-0")
+	if diff := cmp.Diff([]judges.MarkerCount{{Name: "tick", Count: 2}}, markers); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	memory, err := f.Memory(t.Context(), "t-0", "native-allocations", "")
+	if diff := cmp.Diff(map[string]int64{"main": 200}, memory); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }

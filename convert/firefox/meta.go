@@ -122,7 +122,7 @@ func URL(profile string, t *stream.Tables, from, to stream.Time) string {
 	at := Site + "/from-url/" + strings.ReplaceAll(url.QueryEscape(profile), "+", "%20") + "/"
 	start, end := viewer.Range(t)
 	from, to = max(from, start), min(to, end)
-	if from >= to || from == start && to == end {
+	if from >= to || from == start && to+1 >= end {
 		return at
 	}
 	// The viewer rounds ranges outwards, too.

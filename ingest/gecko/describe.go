@@ -334,7 +334,7 @@ func (l *layout) otherLived(x *process) {
 		}
 	}
 	if end, ok := meta.time("profilingEndTime"); ok && end > start {
-		x.row.End = zero + end
+		x.row.End = zero + end - 1 // the viewer's ranges don't hold their end
 	} else if ok && end != 0 {
 		meta.at("profilingEndTime").note(stream.ReasonImpossible)
 	}

@@ -59,7 +59,8 @@ func Interval(t *stream.Tables) int64 {
 }
 
 // Range is the range of time that the viewer shows at first, and no rows outside of it: the whole
-// recording, and what programs placed before and after it.
+// recording, and what programs placed before and after it. The end is the ns behind the last row:
+// the viewer leaves out rows at the end of a range.
 func Range(t *stream.Tables) (start, end stream.Time) {
 	for i, p := range t.Processes {
 		if i == 0 || p.Start < start {
@@ -76,7 +77,7 @@ func Range(t *stream.Tables) (start, end stream.Time) {
 		}
 		end = max(end, p.Placed[1])
 	}
-	return start, end
+	return start, end + 1
 }
 
 // Lifetime is when a track of a process began and ended; the end is 0 if it still exists. Track 0
