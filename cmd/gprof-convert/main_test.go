@@ -40,23 +40,24 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Deadline:            time.Now().Add(4 * time.Minute), // then a command that does not end is stopped, and the script fails
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"build":   build,
-			"record":  record,
-			"records": records,
-			"crash":   crash,
-			"hold":    hold,
-			"reap":    reap,
-			"bury":    bury,
-			"dumps":   dumps,
-			"names":   names,
-			"private": private,
-			"hostile": hostile,
-			"fleet":   fleet,
-			"await":   await,
-			"empty":   empty,
-			"damage":  damage,
-			"cut":     cut,
-			"parked":  parked,
+			"build":    build,
+			"record":   record,
+			"records":  records,
+			"crash":    crash,
+			"hold":     hold,
+			"reap":     reap,
+			"bury":     bury,
+			"dumps":    dumps,
+			"names":    names,
+			"private":  private,
+			"hostile":  hostile,
+			"fleet":    fleet,
+			"requests": requests,
+			"await":    await,
+			"empty":    empty,
+			"damage":   damage,
+			"cut":      cut,
+			"parked":   parked,
 		},
 	})
 }
@@ -189,6 +190,32 @@ func fleet(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Check(r.Close())
 	}
+}
+
+// requests SESSION INSTANCE makes a process with 3,000 intervals "request", a millisecond each, on
+// goroutines whose states are told as by an execution trace. One in fifty waits for a lock.
+func requests(ts *testscript.TestScript, neg bool, args []string) {
+	r := begin(ts, []string{args[0], args[1], args[1], "0"})
+	ts.Check(r.Define(`def-label id=4 category=0 name="waiting: sync"`, `def-stack id=4 parent=2 frame=4`,
+		`def-event id=2 category=0 name="request" display=3 chart="" tooltip="" table=""`,
+		`def-field event=2 position=0 name="route" label="" wire=3 format=9 privacy=1 flags=0`,
+		`def-event id=3 category=0 name="goroutine state" display=3 chart="" tooltip="" table=""`,
+		`def-field event=3 position=0 name="state" label="" wire=3 format=2 privacy=0 flags=0`,
+		`def-field event=3 position=1 name="reason" label="" wire=3 format=2 privacy=0 flags=0`))
+	for i := range 3000 {
+		route, stack, state, wait := "/list", 0, `"running" ""`, 900_000
+		if i%50 == 0 {
+			route, stack, state, wait = "/export", 5, `"waiting" "sync"`, 4_000_000
+		}
+		ran, waited := 100_000+i%7*1000, wait+i%11*1000
+		who := fmt.Sprintf(`context goroutine=%d track=0 root=0`, 1+i%5) // which each page says anew
+		ts.Check(r.Lines(who, fmt.Sprintf(`interval event=3 stack=0 time=+%d duration=%d args=("running" "")`, ran, ran)))
+		r.Advance(uint64(ran))
+		ts.Check(r.Lines(who, fmt.Sprintf(`interval event=3 stack=%d time=+%d duration=%d args=(%s)`, stack, waited, waited, state),
+			who, fmt.Sprintf(`interval event=2 stack=0 time=+0 duration=%d args=("%s")`, ran+waited, route)))
+		r.Advance(uint64(waited))
+	}
+	ts.Check(r.Close())
 }
 
 // reap SESSION/INSTANCE PID SIGNAL writes how a process ended.

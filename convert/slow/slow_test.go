@@ -3,18 +3,26 @@ package slow_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"gprof/convert/slow"
+	"gprof/fixtures/judges"
 	"gprof/stream"
 	"gprof/stream/filter"
 	"gprof/stream/redact"
 	"gprof/stream/streamtest"
 )
+
+var screenshots = flag.String("screenshots", "", "directory to write screenshots to")
 
 const ms = 1_000_000
 
@@ -341,5 +349,136 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Contains(text, "<script") || strings.Contains(text, "ZgotmplZ") || strings.Contains(text, "http:") || strings.Contains(text, "https:") {
 		t.Errorf("the page loads or runs something:\n%s", text)
+	}
+}
+
+// peak is the most memory in use, at some of the moments at which something is written.
+type peak struct{ written, bytes int64 }
+
+func (p *peak) Write(b []byte) (int, error) {
+	const every = 1 << 20
+	if p.written%every+int64(len(b)) >= every {
+		p.look()
+	}
+	p.written += int64(len(b))
+	return len(b), nil
+}
+
+func (p *peak) look() {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // a pool keeps what it holds through one
+	runtime.ReadMemStats(&m)
+	p.bytes = max(p.bytes, int64(m.HeapAlloc))
+}
+
+// Memory does not grow with the number of rows, neither while they come nor while they are compared.
+func TestMemory(t *testing.T) {
+	const segment = 8192
+	held := func(segments int) int64 {
+		w := newWorld()
+		q, err := slow.Default("request[duration>=p99]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var most peak
+		s := slow.New(slow.Options{Query: q, Rows: &most, SpillDir: t.TempDir()})
+		if err := s.Begin(w.Tables); err != nil {
+			t.Fatal(err)
+		}
+		stack := w.Stack("main.main", "main.work")
+		for _, kind := range []stream.Series{{Kind: stream.Samples}, {Kind: stream.Markers, Event: w.request}, {Kind: stream.Markers, Event: w.state}} {
+			kind.Process, kind.Track = w.p.ID, w.track.ID
+			var b stream.Batch
+			for n := range segments {
+				b.Reset(kind, w.Tables.Args(kind))
+				for i := range int64(segment) {
+					at := int64(n)*segment + i
+					r := streamtest.Row{Series: kind, Time: stream.Time(at * 1000), Stack: stack, Weight: 1, CPU: 100, Phase: stream.Interval, Duration: 100 + at%800, Owner: stream.Owner{Goroutine: 1 + at%100}}
+					switch kind.Event {
+					case w.request:
+						r.Args = []any{"/list", at}
+					case w.state:
+						r.Args = []any{"runnable"}
+					}
+					streamtest.AppendRow(&b, r)
+				}
+				if err := s.Segment(&b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		most.look()
+		if err := s.Close(); err != nil || s.Nothing != nil {
+			t.Fatal(err, s.Nothing)
+		}
+		if n := s.Report.Slow.Intervals + s.Report.Rest.Intervals; n != int64(segments*segment) || most.written < n*50 {
+			t.Fatalf("%d requests, %d bytes of rows", n, most.written)
+		}
+		return most.bytes
+	}
+	const few, many = 16, 64
+	held(few)
+	small, large := held(few), held(many)
+	if grown := large - small; grown > 3*(many-few)*segment {
+		t.Errorf("%d rows hold %d bytes, %d rows %d: more than a byte for each", 3*few*segment, small, 3*many*segment, large)
+	}
+}
+
+// The page shows all of the report on each screen, in a browser that has nothing to complain of.
+//
+//	go test ./convert/slow -run Browser -screenshots DIR
+func TestBrowser(t *testing.T) {
+	b, err := judges.OpenBrowser(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	w := busy(3)
+	const late = 500_000 * ms
+	w.states(1, late, "waiting: sync", 80*ms, "running", 10*ms)
+	w.marker(w.wakes, 1, stream.Instant, late+80*ms, 0, w.Stack("main.reload", "sync.(*Mutex).Unlock"), uint64(9))
+	w.interval(1, late, 90*ms, strings.Repeat("/a/long/route", 40), 1)
+	w.marker(w.request, 1, stream.PhaseStart, 2*late, 0, 0, "never ends", int64(1))
+	r := report(t, w.Source(), "request[duration>p98]")
+	file := filepath.Join(t.TempDir(), "slow.html")
+	var page strings.Builder
+	if err := errors.Join(r.WriteHTML(&page), os.WriteFile(file, []byte(page.String()), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for name, screen := range map[string]judges.Screen{"desktop": {Width: 1400, Height: 1600, Dark: true}, "phone": {Width: 390, Height: 1600, Touch: true}} {
+		if err := b.Show("file://"+file, screen); err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Fits   bool      // in the width of the screen; tables that don't can be moved
+			Ended  bool      // it is told by whom
+			Tables []int     // rows of each
+			Bars   []float64 // of the slow ones' first bar: shares of its width
+		}
+		if err := b.Eval(&got, `({
+			Fits: document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll(".scroll")].every((s) => s.scrollWidth <= s.clientWidth || innerWidth < 600),
+			Ended: document.querySelector(".by").innerText.includes("main.reload"),
+			Tables: [...document.querySelectorAll("tbody")].map((t) => t.rows.length),
+			Bars: [...document.querySelector(".bar").children].map((s) => s.offsetWidth / s.parentNode.clientWidth),
+		})`); err != nil {
+			t.Fatal(err)
+		}
+		if want := []int{len(r.Split), len(r.More), len(r.Traits), len(r.Longest)}; !got.Fits || !got.Ended || !slices.Equal(got.Tables, want) {
+			t.Errorf("%s: %+v, want %d rows", name, got, want)
+		}
+		for i, share := range got.Bars {
+			if math.Abs(share-r.Split[i].Slow.Share) > 0.01 {
+				t.Errorf("%s: %s takes %.3f of the bar, and %.3f of the time", name, r.Split[i].Name, share, r.Split[i].Slow.Share)
+			}
+		}
+		if *screenshots != "" {
+			if png, err := b.Screenshot(); err != nil || os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o666) != nil {
+				t.Errorf("no screenshot: %v", err)
+			}
+		}
+	}
+	if problems := b.Problems(); len(problems) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(problems, "\n"))
 	}
 }
