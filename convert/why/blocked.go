@@ -27,12 +27,9 @@ var remote = []string{"net.", "net/http.", "net/rpc.", "database/sql.", "crypto/
 // others are functions that wait for something by a system call that is no file.
 var others = []string{"os.(*Process).", "os/exec.", "os/signal.", "syscall.Wait", "runtime."}
 
-// clients are functions in which a server waits for what a client sends next: while a request is served, too.
-var clients = []string{"net/http.(*conn).", "net/http.(*connReader)."}
-
 var (
 	onDisk     = blocked{&waitKind{name: "slow files", what: "a file or a device", looks: "goroutines in system calls, such as reads and writes of files", reasons: []string{"system call"}, not: slices.Concat(others, remote)}}
-	onNetwork  = blocked{&waitKind{name: "slow dependency", what: "another program", looks: "goroutines that wait for connections, or in functions of Go's library that ask others", reasons: []string{"network"}, via: remote, not: clients}}
+	onNetwork  = blocked{&waitKind{name: "slow dependency", what: "another program", looks: "goroutines that wait for connections, or in functions of Go's library that ask others", reasons: []string{"network"}, via: remote}}
 	onChannels = blocked{&waitKind{name: "slow hand-over", what: "other goroutines", looks: "goroutines that wait for a channel, a condition or a time", reasons: []string{"channel send", "channel receive", "select", "sleep", "lock"}, not: remote}}
 )
 
@@ -89,10 +86,11 @@ func (d blocked) most(p *Process, at int) (best *facts.Site, most float64) {
 	return best, most
 }
 
-// fits reports whether goroutines at a site wait for that.
+// fits reports whether goroutines at a site wait for that. Those that run Go's library alone serve no request: they wait
+// for what a client sends next, or keep a connection that nobody uses.
 func (d *waitKind) fits(s *facts.Site) bool {
 	switch {
-	case isOf(s.Via, d.not...) || isOf(s.Function, d.not...):
+	case s.Function == "" || isOf(s.Via, d.not...):
 		return false
 	case slices.Contains(d.reasons, s.Reason):
 		return true

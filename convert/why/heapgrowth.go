@@ -34,7 +34,7 @@ func (heapGrowth) About() About {
 		Lacks: func(p *Process) string {
 			switch {
 			case p.Counter("heap live") == nil && p.Counter("heap") == nil:
-				return "whether the heap grew: there are no counters; GPROF_COUNTER_HZ=10 records them"
+				return "whether the heap grew: there are no counters" + p.advice("; GPROF_COUNTER_HZ=10 records them")
 			case !p.Has(stream.Allocations) && p.heapMost() >= heapLeast:
 				return "what fills the heap: there are no heap samples; GPROF_HEAP=1s records them each second"
 			}

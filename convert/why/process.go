@@ -39,6 +39,14 @@ func (p *Process) Died() bool {
 	return e.Reason != "stopped"
 }
 
+// advice is what to record, if the process is one of those that can: a Go program.
+func (p *Process) advice(text string) string {
+	if p.Process.Go == "" {
+		return ""
+	}
+	return text
+}
+
 // Sites are the places of stacks, those with most first.
 func (p *Process) Sites(s *facts.Stacks) []*facts.Site {
 	if p.sites[s] == nil {

@@ -34,7 +34,7 @@ func (slowMarker) About() About {
 			if slices.ContainsFunc(p.Markers, func(m *facts.Marker) bool { return m.Timed.Total() > 0 }) {
 				return ""
 			}
-			return "whether requests became slower: no marker has a duration; make each request an interval (docs/embed.md)"
+			return "whether requests became slower: no marker has a duration" + p.advice("; make each request an interval (docs/embed.md)")
 		},
 		EffectOf: []string{"version", "heap growth", "goroutine growth", "open files", "CPU throttling", "standstill", "lock", "retries", "logging", "herd", "allocations", "garbage collection",
 			"timers", "busy function", "page faults", "slow files", "slow dependency", "slow hand-over", "starved"},
