@@ -37,7 +37,7 @@ type harvestCmd struct {
 
 // Help is the end of harvest --help.
 func (*harvestCmd) Help() string {
-	return `It packs what each dead process left into a file SERVICE/DAY/INSTANCE.gprof, which gprof-convert reads. Processes that run are not touched.
+	return `It packs what each dead process left into a file SERVICE/DAY/INSTANCE.gprof, which gprof-convert reads, and what triggers kept into SERVICE/DAY/TIME-INSTANCE-RULE.gprof. Processes that run are not touched.
 
 Each recording arrives once. A file appears when it is whole, and none is replaced, so harvest can be killed and started again, run as often as you like, and beside another one: what is there is not put there again. When the destination fails it is tried again, with --watch until it works; meanwhile the recordings stay in their session, which makes room by its own rules.
 

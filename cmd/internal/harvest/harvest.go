@@ -1,5 +1,5 @@
-// Package harvest saves what dead processes recorded: it packs each into a file in a
-// bucket or a directory, once.
+// Package harvest saves what dead processes recorded, or what triggers kept of processes: it packs each
+// into a file in a bucket or a directory, once.
 //
 // The place itself says what is done already. The name of a file follows from the recording alone,
 // and a file is created only if there is none of its name. So a harvester may be killed at
@@ -42,7 +42,7 @@ type Harvester struct {
 	o     Options
 	limit *limiter
 	looks int
-	seen  map[string]*process // by directory
+	seen  map[string]*process // by its path
 	told  map[string]bool     // directories that can't be read
 
 	mu   sync.Mutex // for the rest, which jobs use

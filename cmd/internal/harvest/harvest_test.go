@@ -18,6 +18,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/chunks/folder"
+	"gprof/chunks/kept"
 	"gprof/cmd/internal/store"
 	"gprof/ingest/pack"
 	"gprof/rawformat"
@@ -25,10 +26,10 @@ import (
 )
 
 // running starts a recorder in the session of a service below dir.
-func running(t *testing.T, dir, service string) *recorder.Recorder {
+func running(t *testing.T, dir, service string, triggers ...recorder.Trigger) *recorder.Recorder {
 	t.Helper()
 	t.Setenv(recorder.EnvSession, "") // of whoever runs the tests
-	rec, err := recorder.Start(recorder.Options{Dir: dir, Service: service, Limit: 4 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff, CounterHz: -1})
+	rec, err := recorder.Start(recorder.Options{Dir: dir, Service: service, Limit: 4 << 20, ChunkSize: 64 << 10, CPU: recorder.CPUOff, CounterHz: -1, Triggers: triggers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +61,25 @@ func leave(t *testing.T, dir, service string, inOrder bool) (instance string) {
 	rec.Stop()
 	return instance
 }
+
+// keeping starts a recorder whose trigger keeps what it recorded, and returns the name of the file.
+func keeping(t *testing.T, dir, service string) (rec *recorder.Recorder, file string) {
+	t.Helper()
+	rec = running(t, dir, service, recorder.Trigger{Rule: "kept>1h: snapshot every 1h"})
+	for range 2000 {
+		markEvent.Mark(strings.Repeat("x", 100))
+	}
+	keptEvent.Interval(recorder.TimeOf(time.Now().Add(-2 * time.Hour)))
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if files, err := kept.List(rec.Session()); err != nil || len(files) > 0 {
+			return rec, files[0].Name()
+		}
+	}
+	t.Fatal("nothing was kept")
+	return nil, ""
+}
+
+var keptEvent = recorder.NewEvent("kept")
 
 // harvester is one whose events are kept.
 type harvester struct {
@@ -132,7 +152,13 @@ func markersIn(t *testing.T, dir, instance string) (n int) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
-	f, err := os.Open(files[0])
+	return markersOf(t, files[0], instance)
+}
+
+// markersOf counts the markers of an instance in a file.
+func markersOf(t *testing.T, file, instance string) (n int) {
+	t.Helper()
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +218,75 @@ func TestOnce(t *testing.T) {
 	}
 	if got, sum := saved(t, out), h.Sum(); len(got) != 3 || !slices.Contains(got, c+".gprof") || slices.Contains(got, lives+".gprof") || sum.Saved != 1 || sum.Present != 2 {
 		t.Errorf("%q, %+v\n%s", got, sum, h.said())
+	}
+}
+
+// What triggers keep is saved once, under its own name, while the process goes on. It is removed when the place has it.
+func TestKept(t *testing.T) {
+	in, out := t.TempDir(), t.TempDir()
+	rec, file := keeping(t, in, "s")
+	link(t, filepath.Join(rec.Session(), kept.DirName, "x"+file), "/etc/passwd")
+	link(t, filepath.Join(rec.Session(), kept.DirName, "20260102T030405.000000000Z-0000000000000007-69b74ae0.gprof"), "/etc/passwd")
+	o := Options{Dirs: []string{in}, Place: placeIn(t, out)}
+	h := newHarvester(o)
+	for range 2 {
+		if err := h.Pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, sum := saved(t, out), h.Sum(); !slices.Equal(got, []string{file}) || sum.Saved != 1 || sum.Live != 1 || sum.Unreadable != 0 || !strings.Contains(h.said(), "kept by a trigger") {
+		t.Errorf("%q, %+v\n%s", got, sum, h.said())
+	}
+	if n := markersOf(t, filepath.Join(out, "s", file[:4]+"-"+file[4:6]+"-"+file[6:8], file), filepath.Base(rec.Dir())); n < 2000 {
+		t.Errorf("%d markers", n)
+	}
+	o.Remove = true
+	h = newHarvester(o)
+	if err := h.Pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := kept.List(rec.Session()); len(files) > 0 || err != nil || h.Sum().Present != 1 || h.count(Removed) != 1 {
+		t.Errorf("%v, %v, %+v\n%s", files, err, h.Sum(), h.said())
+	}
+	if _, err := os.Stat(rec.Dir()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A kept file that is cut short is saved as far as it goes, and stays; one that makes room meanwhile is told of.
+func TestKeptDamaged(t *testing.T) {
+	in, out := t.TempDir(), t.TempDir()
+	rec, file := keeping(t, in, "s")
+	rec.Stop()
+	at := filepath.Join(rec.Session(), kept.DirName, file)
+	info, err := os.Stat(at)
+	if err != nil || os.Truncate(at, info.Size()-1) != nil {
+		t.Fatal(err)
+	}
+	_, gone := keeping(t, in, "t")
+	full := true
+	m := &meddler{Place: placeIn(t, out), before: func(string, io.Writer) error {
+		if full {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}
+	h := newHarvester(Options{Dirs: []string{in}, Place: m, Remove: true})
+	if err := h.Pass(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(in, "t", kept.DirName, gone)); err != nil {
+		t.Fatal(err)
+	}
+	full = false
+	if err := h.Pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, sum := saved(t, out), h.Sum(); !slices.Equal(got, []string{file}) || sum.Saved != 1 || sum.Gone != 1 || h.count(Incomplete) != 1 || h.count(Kept) != 1 {
+		t.Errorf("%q, %+v\n%s", got, sum, h.said())
+	}
+	if _, err := os.Stat(at); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gprof/chunks/folder"
+	"gprof/chunks/kept"
 )
 
 const (
@@ -69,6 +70,9 @@ func (h *Harvester) walk(root *os.Root, rel string, level int) {
 			continue
 		}
 		below := path.Join(rel, e.Name())
+		if e.Name() == kept.DirName {
+			h.meetKept(root, below)
+		}
 		if instance, ok := folder.InstanceOf(e.Name()); ok {
 			h.meet(root, below, instance)
 		} else if level < depth {
@@ -116,5 +120,33 @@ func (h *Harvester) meet(root *os.Root, rel string, instance uint64) {
 		h.unreadable(dir, err)
 	case p.state == dead:
 		p.since = time.Now()
+	}
+}
+
+// meetKept finds what triggers kept in a session. A file that has its name is whole.
+func (h *Harvester) meetKept(root *os.Root, rel string) {
+	entries, err := list(root, rel)
+	if err != nil {
+		h.unreadable(filepath.Join(root.Name(), rel), err)
+	}
+	for _, e := range entries {
+		f, ok := kept.Parse(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		below := path.Join(rel, e.Name())
+		at := filepath.Join(root.Name(), below)
+		p := h.seen[at]
+		if p == nil {
+			p = &process{root: root.Name(), rel: below, instance: f.Instance, kept: e.Name(), ended: f.Time, how: "kept by a trigger", told: true, state: dead}
+			h.seen[at] = p
+			if err := p.readKept(root); errors.Is(err, fs.ErrNotExist) {
+				continue // it has just made room
+			} else if err != nil {
+				p.state = done
+				h.unreadable(at, err)
+			}
+		}
+		p.look = h.looks
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"gprof/chunks/folder"
 	chunksession "gprof/chunks/session"
 	"gprof/cmd/internal/session"
+	"gprof/ingest/pack"
 	"gprof/rawformat"
 )
 
@@ -25,9 +26,10 @@ const (
 	done              // saved, or not wanted
 )
 
-// process is a directory in which a process records, or recorded.
+// process is a directory in which a process records, or recorded, or a file in which its trigger kept that.
 type process struct {
 	root, rel string // the directory that was given, and the way from there
+	kept      string // the name of the file; "": it is a directory
 	instance  uint64
 	state     state
 	since     time.Time // it was first seen dead
@@ -42,6 +44,7 @@ type process struct {
 	gone    bool      // nothing is left of it but that
 }
 
+// dir is the path of the directory, or of the file.
 func (p *process) dir() string { return filepath.Join(p.root, p.rel) }
 
 // event is something that happened to the process.
@@ -97,19 +100,54 @@ func (p *process) read(root *os.Root, all bool) error {
 	return nil
 }
 
+// readKept reads what a kept file says about the process whose trigger kept it.
+func (p *process) readKept(root *os.Root) error {
+	a, err := openKept(root, p.rel)
+	if err != nil {
+		return err
+	}
+	defer a.file.Close()
+	r, err := chunks.OpenProcess(a, folder.InstanceName(p.instance))
+	if err != nil {
+		return err
+	}
+	p.service, p.pid = r.Value(rawformat.MetaService), r.Pid
+	return nil
+}
+
+// archive is a kept file that is open.
+type archive struct {
+	*pack.Archive
+	file *os.File
+}
+
+func openKept(root *os.Root, rel string) (a archive, err error) {
+	if a.file, err = root.OpenFile(rel, os.O_RDONLY|folder.OpenCarefully, 0); err != nil {
+		return a, err
+	}
+	info, err := a.file.Stat()
+	if err == nil {
+		a.Archive, err = pack.Open(a.file, info.Size())
+	}
+	if err != nil {
+		return a, errors.Join(err, a.file.Close())
+	}
+	return a, nil
+}
+
 // inOrder reports whether a process stopped recording, or exited with status 0.
 func inOrder(e *chunks.Exit) bool {
 	return e != nil && (e.Reason == rawformat.ExitStopped || e.Reason == rawformat.ExitNormal && e.Code == 0)
 }
 
-// name is that of the file: SERVICE/DAY/INSTANCE.gprof. The day, in UTC, is that of the last
-// sign of life. It follows from the recording alone.
+// name is that of the file: SERVICE/DAY/INSTANCE.gprof, or what the trigger called it. The day, in UTC, is that of
+// the last sign of life. It follows from the recording alone.
 func (p *process) name() string {
 	day := "undated"
 	if !p.ended.IsZero() {
 		day = p.ended.Format(time.DateOnly)
 	}
-	return plain(p.service) + "/" + day + "/" + folder.InstanceName(p.instance) + ".gprof"
+	return plain(p.service) + "/" + day + "/" + cmp.Or(p.kept, folder.InstanceName(p.instance)+".gprof")
 }
 
 // plain makes a part of a path of a name that a program has chosen.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"gprof/chunks/folder"
 	chunksession "gprof/chunks/session"
 	"gprof/ingest/pack"
 )
@@ -89,7 +90,11 @@ func (h *Harvester) remove(p *process, missing []error) {
 		return
 	}
 	err := errors.Join(missing...)
-	if err == nil {
+	switch {
+	case err != nil:
+	case p.kept != "":
+		err = folder.RemoveFile(p.dir())
+	default:
 		err = chunksession.Remove(p.dir())
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -149,27 +154,44 @@ type attempt struct {
 
 // write packs the recording.
 func (a *attempt) write(w io.Writer) error {
-	files, err := a.open()
+	processes, files, err := a.open()
 	if err != nil {
 		a.gone = errors.Is(err, fs.ErrNotExist)
 		return err
 	}
 	defer files.Close()
-	process := pack.Process{Instance: a.p.instance, FS: confined{files}, Dir: "."}
-	a.sum, err = pack.Write(&guarded{a, w}, []pack.Process{process}, pack.Options{Report: a.lacks})
+	a.sum, err = pack.Write(&guarded{a, w}, processes, pack.Options{Report: a.lacks})
 	if err == nil && a.sum.Raw == 0 && len(a.missing) == 0 { // its files were removed before they were listed
 		a.gone, err = true, errVanished
 	}
 	return err
 }
 
-func (a *attempt) open() (*os.Root, error) {
+// open opens the directory, or the kept file, which stays what it is when it makes room.
+func (a *attempt) open() (processes []pack.Process, files io.Closer, err error) {
 	root, err := os.OpenRoot(a.p.root)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
-	return root.OpenRoot(a.p.rel)
+	if a.p.kept == "" {
+		dir, err := root.OpenRoot(a.p.rel)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []pack.Process{{Instance: a.p.instance, FS: confined{dir}, Dir: "."}}, dir, nil
+	}
+	from, err := openKept(root, a.p.rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, problem := range from.Problems {
+		a.lacks(problem)
+	}
+	for _, instance := range from.Instances() {
+		processes = append(processes, from.Process(instance))
+	}
+	return processes, from.file, nil
 }
 
 // lacks notes that a file could not be packed.
