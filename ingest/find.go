@@ -192,6 +192,20 @@ func (f *Found) Perm() fs.FileMode {
 	return perm
 }
 
+// Dirs are the directories on disk in which directories of processes and packed files were found, sorted.
+func (f *Found) Dirs() (dirs []string) {
+	for _, p := range slices.Concat(f.Processes, f.twice, f.removed) {
+		if p.disk != "" {
+			dirs = append(dirs, filepath.Dir(p.disk))
+		}
+	}
+	for _, a := range f.archives {
+		dirs = append(dirs, filepath.Dir(a))
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
 // readers are all permission bits of those who may read.
 func readers(mode fs.FileMode) fs.FileMode {
 	all := fs.FileMode(0o600)

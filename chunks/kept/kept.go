@@ -180,13 +180,48 @@ func makeRoom(dir string, f *File, bytes int64) error {
 	}
 	for len(files) > 0 && (len(files) >= MaxFiles || sum > bytes) {
 		i := leastWorth(files)
-		if err := folder.RemoveFile(filepath.Join(dir, DirName, files[i].Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		switch err := folder.RemoveFile(filepath.Join(dir, DirName, files[i].Name())); {
+		case err == nil:
+			noteDisplaced(dir)
+		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
 		sum -= files[i].Size
 		files = slices.Delete(files, i, i+1)
 	}
 	return nil
+}
+
+// displacedName is the file whose size is how many files made room. Nothing is written to it, so it takes none itself.
+const displacedName = "displaced"
+
+// Displaced is how many files of a session made room for later ones. Those that somebody removed don't count.
+func Displaced(session string) (int64, error) {
+	info, err := os.Lstat(filepath.Join(session, DirName, displacedName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// noteDisplaced counts a file that made room. It may fail, as on a full disk, and of two processes that do so at the
+// same moment one may count: neither is worth an error.
+func noteDisplaced(dir string) {
+	path := filepath.Join(dir, DirName, displacedName)
+	f, err := folder.OpenFile(path, os.O_RDWR|folder.OpenCarefully)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = folder.Create(path)
+	}
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		f.Truncate(info.Size() + 1)
+	}
 }
 
 // leastWorth is the oldest file of the rule that has most of them; of two such rules, of the

@@ -59,6 +59,12 @@ func TestRoom(t *testing.T) {
 	if len(all) != kept.MaxFiles || all[0] != 0 || all[len(all)-1] != 49 {
 		t.Errorf("by number: %v", all)
 	}
+	if err := os.Remove(filepath.Join(session, kept.DirName, (&kept.File{Time: time.Unix(49, 7), Instance: 0xabc, Rule: kept.RuleOf("always")}).Name())); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := kept.Displaced(session); n != 46-kept.MaxFiles || err != nil {
+		t.Errorf("%d made room, %v", n, err)
+	}
 	info, err := os.Stat(filepath.Join(session, kept.DirName))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory: %v, %v", info, err)

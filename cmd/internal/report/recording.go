@@ -25,6 +25,7 @@ type recordingSummary struct {
 	Frames    int               `json:"frames"`            // in use
 	Unnamed   []*unnamedFrames  `json:"unnamed"`           // of them, by module
 	Removed   []*removedSummary `json:"removed,omitempty"` // processes that made way for others as a whole
+	Kept      []*keptSummary    `json:"kept,omitempty"`    // by triggers, by session
 	Ledger    []LedgerLine      `json:"ledger"`
 }
 
@@ -235,6 +236,7 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 		}
 		m.Removed = append(m.Removed, r)
 	}
+	m.Kept = keptIn(found.Dirs(), s.triggers.texts(), redacted)
 }
 
 // newDiscardSummary is nil if nothing of the process was discarded.
@@ -281,6 +283,9 @@ func (m *recordingSummary) Print(w io.Writer) {
 	}
 	for _, r := range m.Removed {
 		fmt.Fprintf(w, "\n%s\n  nothing is left: it made way for others of the session\n  instance   %s\n  discarded  %s\n", wording.Printable(cmp.Or(r.Title, fmt.Sprintf("pid %d", r.Pid))), r.Instance, r.Discarded)
+	}
+	for _, k := range m.Kept {
+		k.print(w)
 	}
 	m.printUnnamed(w)
 }

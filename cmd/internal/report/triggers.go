@@ -70,6 +70,16 @@ func (s *triggerSink) rule(process stream.ProcessID, text string) *triggerSummar
 	return r
 }
 
+// texts are those of all rules that are known.
+func (s *triggerSink) texts() (all []string) {
+	for _, rules := range s.rules {
+		for _, r := range rules {
+			all = append(all, r.Rule)
+		}
+	}
+	return all
+}
+
 // add adds what a marker says. Markers come in the order of time.
 func (r *triggerSummary) add(m *stream.TriggerMark) {
 	r.Held += m.Held
