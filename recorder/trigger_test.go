@@ -255,17 +255,24 @@ func TestTriggerFails(t *testing.T) {
 	}
 }
 
-// A recording in memory has markers, and nothing on the disk.
+// A recording in memory keeps no snapshots: its markers and its log say so, each time and once. All else is the same.
 func TestTriggerInMemory(t *testing.T) {
 	to := t.TempDir()
-	rec := begin(t, recorder.Options{Dir: recorder.DirInMemory, Dump: to, Service: "memory", Triggers: []recorder.Trigger{{Rule: "query>1h: snapshot"}}})
+	rec := begin(t, recorder.Options{Dir: recorder.DirInMemory, Dump: to, Service: "memory", Limit: 64 << 20, Triggers: []recorder.Trigger{{Rule: "query>1h: snapshot, trace 1ms"}}})
 	query.Interval(ago(2 * time.Hour))
 	if err := rec.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	r := read(t, filepath.Join(to, "memory", fmt.Sprintf("%016x", rec.Instance())))
-	if marks := r.triggered(); len(marks) != 1 || marks[0].what != rawformat.TriggerFired || marks[0].file != "" {
+	marks := r.triggered()
+	if len(marks) < 2 || marks[0].what != rawformat.TriggerFired || marks[0].file != "" || !strings.HasPrefix(marks[1].what, rawformat.TriggerFailed+": recorded in memory") {
 		t.Errorf("%+v", marks)
+	}
+	if warnings := r.warnings(); len(warnings) != 1 || !strings.Contains(warnings[0], "recorded in memory") {
+		t.Errorf("%q", warnings)
+	}
+	if entries, err := os.ReadDir(filepath.Join(to, "memory")); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
 

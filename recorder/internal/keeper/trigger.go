@@ -222,7 +222,14 @@ func (t *triggers) fire(k *Keeper, one *trigger.Trigger, f trigger.Firing) {
 		}
 	}
 	k.tell(one, what, f, j.file)
+	if one.Snapshot && k.config.Session == "" {
+		k.tell(one, rawformat.TriggerFailed+": "+errNoSession.Error(), trigger.Firing{Flow: f.Flow}, "")
+		k.complain("trigger", errNoSession)
+	}
 }
+
+// errNoSession is why a rule keeps no snapshot of a recording in memory.
+var errNoSession = errors.New("recorded in memory, where no snapshots are kept: fetch one from package debug's handler, or have the program call Snapshot")
 
 // tell writes a marker about a rule.
 func (k *Keeper) tell(one *trigger.Trigger, what string, f trigger.Firing, file string) {
