@@ -40,6 +40,7 @@ type Format struct {
 	Extensions []string      // of file names, with the dot, without compression
 	Sums       bool          // knows Options.Buckets and Options.Sum
 	Summed     bool          // is a sum as Options.Sum makes, in any case
+	Weighs     bool          // knows Options.Weights
 	Kinds      []stream.Kind // that it has a place for; nil: all
 	Adds       bool          // adds up the samples of all processes
 	Zeros      bool          // keeps samples all of whose values are 0
@@ -105,7 +106,8 @@ var formats = Table{
 		Kinds:      []stream.Kind{stream.Samples},
 		Binary:     true,
 		Packed:     true,
-		open:       func(w *pipeline.Writer, o Options) stream.Sink { return pgo.New(w) },
+		Weighs:     true,
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return pgo.New(w, pgo.Options{Weights: o.Weights}) },
 	},
 	{
 		Name:       "otlp",
@@ -247,6 +249,8 @@ type Options struct {
 	Buckets time.Duration // samples are by time, too, in steps of so much; 0 are not. Not with Sum
 	Sum     bool          // samples are of all processes, tracks and goroutines together
 
+	Weights []Weight // of a format that Weighs: how much services count; see [pgo.Options]
+
 	// Of a format that is a directory:
 
 	Compression Compression // see Gzip for others
@@ -255,6 +259,9 @@ type Options struct {
 	SpillDir string // for temporary files, "" for the system's place
 	Cores    Cores  // shared by outputs that are written at a time; nil: each has Jobs of its own
 }
+
+// Weight is how much some services count in a profile.
+type Weight = pgo.Weight
 
 // Cores are shared by outputs that are written at a time.
 type Cores = pipeline.Cores

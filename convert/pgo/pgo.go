@@ -11,7 +11,8 @@
 // A frame that is no code, such as a label, is left out, so its caller calls what it calls. A call by a function of
 // which is unknown where it begins is of no use.
 //
-// Calls weigh what CPU time their samples took, or, if that is not known of all, how many there were.
+// Calls weigh what CPU time their samples took, or, if that is not known of all, how many there were. With
+// Options.Weights that is changed so that services count as is asked for.
 package pgo
 
 import (
@@ -36,7 +37,8 @@ type Sink struct {
 	pipe   *pipeline.Writer
 	tables *stream.Tables
 	totals *totals.Totals
-	sums   []sum // by StackID
+	shares *shares // nil: samples count as they are
+	sums   []sum   // by StackID
 
 	out      []byte
 	strings  locations.Texts
@@ -48,29 +50,59 @@ type Sink struct {
 // sum is what the samples of a stack are.
 type sum struct{ samples, cpu int64 }
 
+// Options are the options of [New].
+type Options struct {
+	// Weights, if there are any, have each service count the same, however much was recorded of it, times its
+	// weight: that of the first one which it fits, else 1.
+	Weights []Weight
+}
+
 // New returns a Sink that writes to w, and closes it at the end.
-func New(w *pipeline.Writer) *Sink {
-	return &Sink{pipe: w, function: map[stream.StringID]uint64{}, places: map[place]uint64{}}
+func New(w *pipeline.Writer, o Options) *Sink {
+	s := &Sink{pipe: w, function: map[stream.StringID]uint64{}, places: map[place]uint64{}}
+	if len(o.Weights) > 0 {
+		s.shares = &shares{weights: o.Weights}
+	}
+	return s
 }
 
 // Begin makes room for the sums.
 func (s *Sink) Begin(t *stream.Tables) error {
+	s.tables = t
+	if s.shares != nil {
+		s.totals = totals.New(t, s.shares.add)
+		return s.shares.begin(t)
+	}
 	if err := t.Reserve(stream.RowBytes{Stack: 4 + 16 + 8}.In(t)); err != nil {
 		return err
 	}
-	s.tables, s.sums = t, make([]sum, t.Stacks.Len()+1)
+	s.sums = make([]sum, t.Stacks.Len()+1)
 	s.totals = totals.New(t, func(_ stream.ProcessID, _ stream.TrackID, all []totals.Total) {
 		for i := range all {
-			of := &s.sums[all[i].Stack]
-			of.samples, of.cpu = totals.Plus(of.samples, all[i].Weight), totals.Plus(of.cpu, all[i].CPU)
+			s.sums[all[i].Stack].add(&all[i])
 		}
 	})
 	return nil
 }
 
+func (s *sum) add(of *totals.Total) {
+	s.samples, s.cpu = totals.Plus(s.samples, of.Weight), totals.Plus(s.cpu, of.CPU)
+}
+
+// weight is what the samples weigh: if all are timed, their time.
+func (s *sum) weight(timed bool) int64 {
+	if timed {
+		return s.cpu
+	}
+	return s.samples
+}
+
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
 	s.totals.Add(b)
+	if s.shares != nil {
+		return s.shares.err
+	}
 	return nil
 }
 
@@ -78,14 +110,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 func (s *Sink) Close() error {
 	s.totals.Finish()
 	timed := s.totals.Unknown == 0
-	weights := make([]int64, len(s.sums))
-	for i, of := range s.sums {
-		if weights[i] = of.samples; timed {
-			weights[i] = of.cpu
-		}
-	}
-	s.sums = nil
-	calls, lost := callsOf(s.tables, weights)
+	calls, lost := callsOf(s.tables, s.weights(timed))
 	s.header(timed)
 	kept, left := s.write(calls)
 	s.tell(kept, left, lost)
@@ -93,6 +118,19 @@ func (s *Sink) Close() error {
 		return err
 	}
 	return s.pipe.Close()
+}
+
+// weights are what stacks weigh, by StackID.
+func (s *Sink) weights(timed bool) []int64 {
+	if s.shares != nil {
+		return s.shares.weigh(timed)
+	}
+	weights := make([]int64, len(s.sums))
+	for i := range s.sums {
+		weights[i] = s.sums[i].weight(timed)
+	}
+	s.sums = nil
+	return weights
 }
 
 // header says what the values are.

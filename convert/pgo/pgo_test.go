@@ -2,7 +2,9 @@ package pgo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"gprof/convert/internal/pipeline"
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -34,14 +37,14 @@ func (p *program) sample(weight, cpu int64, frames ...stream.Frame) {
 }
 
 // calls writes a profile, and returns its calls and what the ledger says.
-func (p *program) calls(t *testing.T) (calls map[string]int64, ledger string, size int) {
+func (p *program) calls(t *testing.T, weights ...Weight) (calls map[string]int64, ledger string, size int) {
 	t.Helper()
 	var file bytes.Buffer
 	pipe, err := pipeline.New(&file, pipeline.Options{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := New(pipe)
+	sink := New(pipe, Options{Weights: weights})
 	if err := stream.Copy(streamtest.Validate(sink), p.Source(), stream.CopyOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -136,5 +139,48 @@ func TestBound(t *testing.T) {
 	left, all := int64(calls-len(got)), int64(calls)
 	if want := fmt.Sprintf("%d calls that weigh least, together %.2g %% of all", left, 100*float64(left*(left+1))/float64(all*(all+1))); !strings.HasPrefix(ledger, want) {
 		t.Errorf("%s, want %s", ledger, want)
+	}
+}
+
+// With a weight each service counts the same, and those that it fits more: all together as much as before. A version may have
+// a weight of its own, and the first that fits counts.
+func TestShares(t *testing.T) {
+	build := func() *program {
+		p := newProgram()
+		process := func(service, version string, calls map[string]int64) {
+			p.main = p.Process(stream.Process{Instance: uint64(len(p.Tables.Processes) + 1), Pid: 7, Service: service, Version: version})
+			for name, weight := range calls {
+				p.sample(1, weight, p.frame("a", 1), p.frame(name, 2))
+			}
+		}
+		process("big", "1.0", map[string]int64{"b": 900})
+		process("big", "1.1", map[string]int64{"c": 100})
+		process("small", "1.0", map[string]int64{"d": 120, "e": 30})
+		process("tiny", "", map[string]int64{"e": 50})
+		return p
+	}
+	for _, c := range []struct {
+		weights    []Weight
+		b, c, d, e int64
+	}{
+		{nil, 900, 100, 120, 80},
+		{[]Weight{{"*", 1}}, 360, 40, 320, 80 + 400},
+		{[]Weight{{"small", 2}}, 270, 30, 480, 120 + 300},
+		{[]Weight{{"big 1.1*", 3}}, 200, 600, 160, 40 + 200},
+		{[]Weight{{"big", 3}, {"big 1.1*", 7}}, 648, 72, 192, 48 + 240},
+		{[]Weight{{"big 1.1*", 2}, {"big", 1}, {"tiny", 0.5}, {"*", 0.5}}, 300, 600, 120, 30 + 150},
+	} {
+		want := map[string]int64{"a+1 b": c.b, "a+1 c": c.c, "a+1 d": c.d, "a+1 e": c.e}
+		if got, _, _ := build().calls(t, c.weights...); cmp.Diff(want, got) != "" {
+			t.Errorf("%v: %s", c.weights, cmp.Diff(want, got))
+		}
+	}
+	pipe, err := pipeline.New(io.Discard, pipeline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = stream.Copy(New(pipe, Options{Weights: []Weight{{"smal", 2}}}), build().Source(), stream.CopyOptions{})
+	if !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), "small 1.0") {
+		t.Errorf("%v", err)
 	}
 }

@@ -20,6 +20,7 @@ type convertCmd struct {
 	conversion.Parts
 	conversion.Columns
 	conversion.Sums
+	conversion.Shares
 	conversion.Flags
 
 	formats convert.Table // for the help
@@ -37,6 +38,7 @@ func (c *convertCmd) Help() string {
   gprof-convert out/session --last 10s --to crash -o crash.json.gz
   gprof-convert out/session --during 'http.request[duration>100ms]' -o slow.pb.gz
   gprof-convert pods/*.pb.gz -o default.pgo          # what the Go compiler needs of all
+  gprof-convert pods/*.gprof --weight checkout=2 -o default.pgo    # each service counts once, checkout twice
   gprof-convert out/session --per process -o profiles/{process}.pb.gz    # shop-4711.pb.gz, ...
   gprof-convert out/session --per interval=10s -o pprof=profiles/         # 20261121T170210Z.pb.gz, ...
   gprof-convert dumps/*.gprof -o parquet=tables    # and: cd tables; duckdb <queries/top-functions.sql
@@ -68,7 +70,7 @@ func (c *convertCmd) Run(s *input.Tool) error {
 	c.Apply()
 	targets, err := conversion.TargetsOf(s.Formats, c.Output, c.Format)
 	if err == nil {
-		err = errors.Join(c.Per.Apply(targets), c.Compress(targets), c.Sums.Set(s.Formats, targets))
+		err = errors.Join(c.Per.Apply(targets), c.Compress(targets), c.Sums.Set(s.Formats, targets), c.Shares.Set(s.Formats, targets))
 	}
 	if err != nil {
 		return console.Exit(console.Usage, err)

@@ -1,11 +1,15 @@
 package conversion
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"gprof/convert"
+	"gprof/stream/filter"
 )
 
 // Columns are the flags for formats that compress by columns.
@@ -65,23 +69,62 @@ func (s *Sums) Set(table convert.Table, targets []Target) error {
 			any = true
 		}
 	}
+	sums := func(f *convert.Format) bool { return f.Sums }
 	switch {
 	case any:
 	case s.Buckets != 0:
-		return unknownTo(table, "--buckets")
+		return unknownTo(table, "--buckets", sums)
 	case s.Sum:
-		return unknownTo(table, "--sum")
+		return unknownTo(table, "--sum", sums)
 	}
 	return nil
 }
 
 // unknownTo is the error that no output knows a flag, with the formats that do.
-func unknownTo(table convert.Table, flag string) error {
+func unknownTo(table convert.Table, flag string, does func(*convert.Format) bool) error {
 	var names []string
-	for _, f := range table {
-		if f.Sums {
-			names = append(names, f.Name)
+	for i := range table {
+		if does(&table[i]) {
+			names = append(names, table[i].Name)
 		}
 	}
 	return fmt.Errorf("%s is for %s, which no output is", flag, strings.Join(names, ", "))
+}
+
+// Shares are the flags for formats in which services count as is asked for.
+type Shares struct {
+	Weight []weight `sep:"none" placeholder:"NAME=N" help:"Have each service count the same in a .pgo, however much was recorded of it, but services whose processes NAME fits, as for --process, N times as much. May be repeated; the first that fits counts."`
+}
+
+// weight is the value of --weight.
+type weight convert.Weight
+
+// UnmarshalText reads NAME=N.
+func (w *weight) UnmarshalText(text []byte) (err error) {
+	at := bytes.LastIndexByte(text, '=')
+	if at > 0 {
+		w.Of = filter.Pattern(text[:at])
+		w.Times, err = strconv.ParseFloat(string(text[at+1:]), 64)
+	}
+	if at <= 0 || err != nil || !(w.Times > 0) || math.IsInf(w.Times, 0) {
+		return fmt.Errorf("%q: want a name of processes and a number above 0, as in checkout=2", text)
+	}
+	return nil
+}
+
+// Set sets the options of all targets that have them. It is an error if none has.
+func (s *Shares) Set(table convert.Table, targets []Target) error {
+	any := false
+	for i := range targets {
+		if t := &targets[i]; t.Format.Weighs {
+			any = true
+			for _, w := range s.Weight {
+				t.Options.Weights = append(t.Options.Weights, convert.Weight(w))
+			}
+		}
+	}
+	if len(s.Weight) > 0 && !any {
+		return unknownTo(table, "--weight", func(f *convert.Format) bool { return f.Weighs })
+	}
+	return nil
 }
