@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"gprof/ingest/internal/naming"
-	"gprof/rawformat/buildid"
 	"gprof/rawformat/callframe"
 	"gprof/rawformat/kallsyms"
 )
@@ -27,10 +26,7 @@ func (s *Set) CallFrames(build string) naming.CallFrames {
 	if known {
 		return c
 	}
-	if strings.HasPrefix(build, buildid.ContentPrefix) {
-		s.readUntold()
-	}
-	for _, f := range s.files[build] {
+	for _, f := range s.filesOf(build) {
 		if c = s.readCallFrames(f); c.Given {
 			break
 		}

@@ -46,6 +46,10 @@ func FuzzLineTable(f *testing.F) {
 		if chain := lines.lookup(address); len(chain) > maxInline+1 {
 			t.Errorf("a chain of %d functions", len(chain))
 		}
+		p := &program{golang: lines, loads: []elf.ProgHeader{{Vaddr: 0x1000, Filesz: 1 << 20}}}
+		if b, ok := p.body(address); ok && (address < b.Start || address >= b.End || b.End > 1<<20) {
+			t.Errorf("around %#x: %+v", address, b)
+		}
 	})
 }
 

@@ -102,6 +102,7 @@ func module(m image) (text, gofunc uint64) {
 type function struct {
 	fixed []byte // and what follows
 	entry uint64 // its address
+	end   uint64 // where the next one begins
 }
 
 // lookup returns the functions at an address, the outermost first, without compiler-made wrappers,
@@ -155,7 +156,13 @@ func (t *lineTable) find(address uint64) (f function, ok bool) {
 	if at > uint64(len(t.funcs)) || len(t.funcs[at:]) < funcSize {
 		return f, false
 	}
-	return function{t.funcs[at:], t.text + entry(i)}, true
+	return function{t.funcs[at:], t.text + entry(i), t.text + entry(i+1)}, true
+}
+
+// has reports whether a function has an address.
+func (t *lineTable) has(address uint64) bool {
+	_, ok := t.find(address)
+	return ok
 }
 
 // pcdata is the offset of a function's table by pc, 0 for none.

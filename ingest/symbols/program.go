@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -22,6 +21,7 @@ const maxTable = 1 << 30
 // program is the tables of an ELF file.
 type program struct {
 	loads   []elf.ProgHeader // mapped from the file
+	laid    bool             // they are where the kernel lays a module, not in its file
 	golang  *lineTable       // nil: not of Go
 	symbols []elf.Symbol     // functions, by address
 	kernel  *kallsyms.List   // nil: it is no kernel
@@ -58,6 +58,7 @@ func readProgram(f *elf.File) *program {
 	}
 	if f.Type == elf.ET_REL {
 		p.loads, symbols = placeModule(f, symbols)
+		p.laid = true
 	}
 	for _, s := range symbols {
 		if kind := elf.ST_TYPE(s.Info); (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && (s.Value != 0 || f.Type == elf.ET_REL) && s.Name != "" {
@@ -91,25 +92,26 @@ func (p *program) lookup(offset uint64) []Function {
 			return chain
 		}
 	}
-	i := sort.Search(len(p.symbols), func(i int) bool { return p.symbols[i].Value > address })
-	if i == 0 {
-		return nil
+	if s, _, ok := symbolAt(p.symbols, address); ok {
+		return []Function{{Name: demangle.Filter(s.Name, demangle.NoParams)}}
 	}
-	s := p.symbols[i-1]
-	if s.Size != 0 && address-s.Value >= s.Size {
-		return nil
-	}
-	return []Function{{Name: demangle.Filter(s.Name, demangle.NoParams)}}
+	return nil
 }
 
 // address is where an offset is mapped, before relocation.
 func (p *program) address(offset uint64) (uint64, bool) {
+	l, ok := p.load(offset)
+	return offset - l.Off + l.Vaddr, ok
+}
+
+// load is the part of the file that is mapped with an offset.
+func (p *program) load(offset uint64) (elf.ProgHeader, bool) {
 	for _, l := range p.loads {
 		if offset >= l.Off && offset-l.Off < l.Filesz {
-			return offset - l.Off + l.Vaddr, true
+			return l, true
 		}
 	}
-	return 0, false
+	return elf.ProgHeader{}, false
 }
 
 // image reads the initial memory of a program.

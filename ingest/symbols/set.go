@@ -156,14 +156,8 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	build, text, booted := naming.CutBoot(build)
-	if strings.HasPrefix(build, buildid.ContentPrefix) {
-		s.readUntold()
-	}
-	for _, f := range s.files[build] {
-		p := s.program(f.name)
-		if p != nil && f.holds == onlyNames {
-			p.loads = s.loads(build)
-		}
+	for _, f := range s.filesOf(build) {
+		p := s.tables(build, f)
 		var chain []Function
 		switch {
 		case p == nil:
@@ -177,6 +171,23 @@ func (s *Set) Lookup(build string, offset uint64) []Function {
 		}
 	}
 	return nil
+}
+
+// filesOf are the files of a build.
+func (s *Set) filesOf(build string) []file {
+	if strings.HasPrefix(build, buildid.ContentPrefix) {
+		s.readUntold()
+	}
+	return s.files[build]
+}
+
+// tables returns the tables of a file of a build; nil if unreadable.
+func (s *Set) tables(build string, f file) *program {
+	p := s.program(f.name)
+	if p != nil && f.holds == onlyNames {
+		p.loads = s.loads(build)
+	}
+	return p
 }
 
 // program returns the tables of a file; nil if unreadable.
