@@ -102,6 +102,23 @@ const (
 	PlacedByHost = "host"                 // its own readings of the real time: its monotonic clock is not that of its boot
 )
 
+// Origin is when the first process began, 0 if nothing tells the time, and the version of Go that compiled all, ""
+// if they have several.
+func Origin(processes []Process) (start Time, golang string) {
+	for i := range processes {
+		p := &processes[i]
+		if p.Start != 0 && p.Clock.By != PlacedByRun && (start == 0 || p.Start < start) {
+			start = p.Start
+		}
+		if i == 0 {
+			golang = p.Go
+		} else if golang != p.Go {
+			golang = ""
+		}
+	}
+	return start, golang
+}
+
 // Machine is the processor that modules of p are made for, as a rule: its Arch without
 // the compiler, "x86_64" of "x86_64-gcc3".
 func (p *Process) Machine() string {

@@ -15,7 +15,7 @@ type Listing struct {
 	All       Amount     `json:"all"`               // of all samples
 	Functions []Function `json:"functions"`         // of that name, those that took most first
 	Similar   []string   `json:"similar,omitempty"` // if there is none: some that have the name in theirs
-	Recorded  int64      `json:"recorded_ns"`       // when the earliest process began, since the epoch
+	Recorded  int64      `json:"recorded_ns"`       // when the earliest process began, since the epoch; 0 unknown
 	Go        string     `json:"go,omitempty"`      // version, if all processes have the same
 
 	table Table
@@ -109,7 +109,8 @@ func (s *SourceSink) Begin(t *stream.Tables) error {
 	}
 	slices.Sort(s.Listing.Similar)
 	s.Listing.Similar = s.Listing.Similar[:min(maxSimilar, len(s.Listing.Similar))]
-	s.describe(t)
+	start, golang := stream.Origin(t.Processes)
+	s.Listing.Recorded, s.Listing.Go = int64(start), golang
 	var err error
 	if s.lines, err = calls.New(t, lines); err != nil {
 		return err
@@ -132,20 +133,6 @@ func keyOf(keys map[place]calls.Key, all *[]place, at place) calls.Key {
 		*all = append(*all, at)
 	}
 	return key
-}
-
-// describe notes of when the recording is, and of which Go.
-func (s *SourceSink) describe(t *stream.Tables) {
-	for i, p := range t.Processes {
-		if p.Start != 0 && (s.Listing.Recorded == 0 || int64(p.Start) < s.Listing.Recorded) {
-			s.Listing.Recorded = int64(p.Start)
-		}
-		if i == 0 {
-			s.Listing.Go = p.Go
-		} else if s.Listing.Go != p.Go {
-			s.Listing.Go = ""
-		}
-	}
 }
 
 // Segment adds the rows of b.

@@ -21,9 +21,9 @@ type topCmd struct {
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
 	Of     string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited. Default: cpu if all samples have it, else all samples."`
 	Source string   `placeholder:"FUNC" help:"Show the lines of a function, with their source where it is found. The name may lack the path of its package."`
-	Dirs   []string `name:"source-dir" sep:"none" type:"path" placeholder:"DIR" help:"Where the source lies, if not where it was compiled, in the module cache, or in Go's own tree. May be repeated."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`
+	sourceFlags
 	conversion.Flags
 }
 
@@ -134,7 +134,7 @@ func (c *topCmd) fill(l *top.Listing) {
 		for _, line := range f.Lines {
 			last = max(last, line.Line)
 		}
-		text, err := finder.Find(f.File, f.Name, f.Start, last)
+		text, err := finder.Find(f.File, source.Function{Name: f.Name, Start: f.Start, Last: last})
 		if err != nil {
 			f.Missing = err.Error()
 			continue

@@ -3,11 +3,14 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -16,7 +19,7 @@ import (
 // Finder finds files.
 type Finder struct {
 	Dirs     []string  // in which files lie as they did where they were compiled, or with a part of their path
-	Recorded time.Time // files that changed later are not those that were compiled
+	Recorded time.Time // files that changed later are not those that were compiled; up to 1970: unknown
 	Go       string    // version that compiled them; "" unknown
 }
 
@@ -33,16 +36,34 @@ var (
 	ErrNewer    = errors.New("changed after the recording")
 	ErrOther    = errors.New("has other content than what was compiled")
 	ErrGo       = errors.New("is of another version of Go")
+	ErrNoSource = errors.New("is no source file")
 )
+
+// extensions are those of source files. Recordings come from anywhere, and one that names another file, such as a
+// private key, is not to have it shown.
+var extensions = strings.Fields(".go .s .S .asm .c .h .cc .hh .cpp .hpp .cxx .hxx .c++ .h++ .inc .inl .m .mm .cu .rs .swift .zig .d .nim .v .f .f90 .pas .adb .y .l .rl " +
+	".templ .qtpl .py .pyx .js .mjs .cjs .jsx .ts .tsx .java .kt .scala .clj .cs .fs .vb .rb .php .lua .pl .ml .hs .ex .erl .r .jl .dart")
+
+func isSource(file string) bool { return slices.Contains(extensions, filepath.Ext(file)) }
 
 // maxFile bounds a source file, in bytes.
 const maxFile = 16 << 20
 
-// Find finds a file in which a function begins at line start, and that has so many lines at least; 0 is unknown.
-func (f *Finder) Find(file, function string, start, least int) (*Text, error) {
+// Function is a function of a file, as a recording knows it.
+type Function struct {
+	Name  string
+	Start int // the line at which it begins, 0 unknown
+	Last  int // a line of it, 0 unknown
+}
+
+// Find finds a file that has these functions.
+func (f *Finder) Find(file string, functions ...Function) (*Text, error) {
+	if file != "" && !isSource(file) {
+		return nil, ErrNoSource
+	}
 	err := ErrNotFound
 	for _, c := range f.candidates(file) {
-		text, e := f.read(c, function, start, least)
+		text, e := f.read(c, functions)
 		switch {
 		case e == nil:
 			return text, nil
@@ -51,6 +72,14 @@ func (f *Finder) Find(file, function string, start, least int) (*Text, error) {
 		}
 	}
 	return nil, err
+}
+
+// Has reports whether there is a file that may be it.
+func (f *Finder) Has(file string) bool {
+	return isSource(file) && slices.ContainsFunc(f.candidates(file), func(c candidate) bool {
+		info, err := os.Stat(c.path)
+		return err == nil && info.Mode().IsRegular() && (c.kind != goTree || sameGo(f.Go))
+	})
 }
 
 // candidate is where a file may lie.
@@ -70,7 +99,7 @@ const (
 
 func (f *Finder) candidates(file string) (all []candidate) {
 	slashed := filepath.ToSlash(file)
-	if file == "" || strings.HasPrefix(slashed, "<") {
+	if file == "" {
 		return nil
 	}
 	parts := strings.Split(strings.TrimPrefix(slashed, "/"), "/")
@@ -102,15 +131,15 @@ func (f *Finder) candidates(file string) (all []candidate) {
 }
 
 // read reads a file if it is the one that was compiled, as far as that can be told.
-func (f *Finder) read(c candidate, function string, start, least int) (*Text, error) {
+func (f *Finder) read(c candidate, functions []Function) (*Text, error) {
 	info, err := os.Stat(c.path)
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return nil, errors.New("is no source file")
+		return nil, ErrNoSource
 	case c.kind == goTree && !sameGo(f.Go):
-		return nil, fmt.Errorf("%w: it was compiled by %s", ErrGo, f.Go)
+		return nil, fmt.Errorf("%w: it was compiled by %s", ErrGo, cmp.Or(f.Go, "one that the recording does not tell"))
 	}
 	file, err := os.Open(c.path)
 	if err != nil {
@@ -122,10 +151,14 @@ func (f *Finder) read(c candidate, function string, start, least int) (*Text, er
 		return nil, err
 	}
 	t := &Text{Path: c.path, Lines: strings.Split(string(data), "\n")}
-	if len(t.Lines) < max(start, least) || start > 0 && !begins(t.Lines[start-1], function) {
-		return nil, ErrOther
+	known := false // where functions begin
+	for _, fn := range functions {
+		if len(t.Lines) < max(fn.Start, fn.Last) || fn.Start > 0 && !begins(t.Lines[fn.Start-1], fn.Name) {
+			return nil, ErrOther
+		}
+		known = known || fn.Start > 0
 	}
-	if newer := !f.Recorded.IsZero() && info.ModTime().After(f.Recorded); newer && c.kind == beside && start > 0 {
+	if newer := f.Recorded.After(time.Unix(0, 0)) && info.ModTime().After(f.Recorded); newer && c.kind == beside && known {
 		t.Note = "changed after the recording: its lines may be others"
 	} else if newer && (c.kind == compiled || c.kind == beside) {
 		return nil, ErrNewer
@@ -133,8 +166,14 @@ func (f *Finder) read(c candidate, function string, start, least int) (*Text, er
 	return t, nil
 }
 
+// made matches functions that the compiler makes of statements: no line names them.
+var made = regexp.MustCompile(`\.(gowrap|deferwrap)\d+$|-fm$|-range\d+$|\.init(\.\d+)?$`)
+
 // begins reports whether a Go function may begin at a line: it has its name or, of one without a name, is a func.
 func begins(line, function string) bool {
+	if made.MatchString(function) {
+		return true
+	}
 	if i := strings.IndexByte(function, '['); i >= 0 {
 		function = function[:i]
 	}
