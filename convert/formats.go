@@ -75,7 +75,7 @@ var formats = Table{
 		// .json is the format that opens best in Firefox Profiler: another one
 		// may take it over. The longer name stays with this one.
 		Extensions: []string{".firefox.json", jsonExtension},
-		open:       func(w *pipeline.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir) },
+		open:       func(w *pipeline.Writer, o Options) stream.Sink { return firefox.New(w, o.SpillDir, o.Extent) },
 	},
 	{
 		Name:       "gecko",
@@ -250,6 +250,9 @@ type Options struct {
 	Sum     bool          // samples are of all processes, tracks and goroutines together
 
 	Weights []Weight // of a format that Weighs: how much services count; see [pgo.Options]
+
+	// Of Firefox Profiler's own format: says where the functions of programs that are here lie; nil: none is.
+	Extent firefox.Extent
 
 	// Of a format that is a directory:
 

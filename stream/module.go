@@ -40,6 +40,9 @@ func (m Module) BreakpadID() string {
 	return breakpadOf(m.Build)
 }
 
+// BreakpadName is the name by which symbol servers know m.
+func (m Module) BreakpadName() string { return cmp.Or(m.DebugName, m.Name) }
+
 // breakpadOf makes the id for symbol servers from a build id: 32 digits and an age. An
 // ELF file's id is cut to the size of a GUID, and the bytes of its first three numbers
 // are reversed, as they are little-endian. An id that is not hexadecimal, as Go's, is

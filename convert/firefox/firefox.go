@@ -29,6 +29,8 @@
 //   - Threads are tracks, which several threads of the system may have had: then their tids are
 //     numbers of the output.
 //   - Addresses have 31 bits. A larger one is in the name, if there is no other.
+//   - A native function begins where its program says or, without that, at the lowest place of it that
+//     was seen: recordings say no more. Its size is unknown then.
 //
 // Every column is there, even if empty, because newer viewers, which upgrade the profile, ask for
 // it. CPU times without samples are the exception.
@@ -64,6 +66,7 @@ type Sink struct {
 	types      []viewer.MarkerType // by EventID-1
 	categories viewer.Categories
 	code       code
+	extent     Extent // nil: no program is known
 	texts      viewer.Texts
 	names      []int32 // of the markers of a segment, among the texts
 	lost       *viewer.Ledger
@@ -95,9 +98,9 @@ type Sink struct {
 }
 
 // New returns a Sink that writes to w, and closes it at the end. Columns are spilled to a temporary
-// file in dir, "" is the system's directory for those.
-func New(w *pipeline.Writer, dir string) *Sink {
-	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir), heap: heap.New(dir)}
+// file in dir, "" is the system's directory for those. If extent is not nil, native functions begin where it says.
+func New(w *pipeline.Writer, dir string, extent Extent) *Sink {
+	s := &Sink{out: viewer.NewOutput(w), columns: spill.New(dir), later: spill.New(dir), heap: heap.New(dir), extent: extent}
 	s.counted, s.costs, s.logged = newSection(s.later), newSection(s.later), newSection(s.later)
 	s.visited, s.about = newSection(s.later), newSection(s.later)
 	s.thread.allocate(s.columns)
@@ -117,6 +120,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.types = viewer.MarkerTypes(t, s.categories, viewer.Processed)
 	s.texts.Reset()
 	s.code.build(t, &s.texts)
+	s.code.findNatives(t, &s.texts, s.extent)
 	s.lostArguments = make([]atomic.Int64, max(1, len(t.Processes))+1)
 	s.out.BeginObject()
 	s.out.Array("threads")

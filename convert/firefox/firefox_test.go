@@ -27,7 +27,7 @@ func sinkOf(w io.Writer, o pipeline.Options) stream.Sink {
 	if err != nil {
 		panic(err)
 	}
-	return New(out, "")
+	return New(out, "", nil)
 }
 
 func TestSink(t *testing.T) { streamtest.TestSink(t, newSink, check) }
@@ -254,7 +254,7 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = stream.Copy(New(out, filepath.Join(t.TempDir(), "missing")), b.SourceOf(8192), stream.CopyOptions{})
+	err = stream.Copy(New(out, filepath.Join(t.TempDir(), "missing"), nil), b.SourceOf(8192), stream.CopyOptions{})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}

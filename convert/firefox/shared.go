@@ -66,7 +66,7 @@ func (s *Sink) writeShared() {
 	s.writeFrames()
 	s.writeFuncs()
 	none := constant("null")
-	s.writeTable("nativeSymbols", 0, tableColumn{"libIndex", none}, tableColumn{"address", none}, tableColumn{"name", none}, tableColumn{"functionSize", none})
+	s.writeNatives()
 	s.writeTable("sourceLocationTable", 0, tableColumn{"source", none}, tableColumn{"line", none}, tableColumn{"column", none})
 	s.out.Array("stringArray")
 	s.out.Texts(s.texts.List())
@@ -103,7 +103,7 @@ func (s *Sink) writeFrames() {
 		tableColumn{"category", numbers(func(i int) int64 { return int64(s.categories.Place(at(i).Category).Category) }, "0")},
 		tableColumn{"subcategory", numbers(func(i int) int64 { return int64(s.categories.Place(at(i).Category).Sub) }, "0")},
 		tableColumn{"func", numbers(func(i int) int64 { return int64(s.code.of[i+1]) }, "null")},
-		tableColumn{"nativeSymbol", constant("null")},
+		tableColumn{"nativeSymbol", numbers(func(i int) int64 { return int64(s.code.nativeOf[i+1]) }, "null")},
 		tableColumn{"innerWindowID", numbers(func(i int) int64 { return at(i).Window }, "0")},
 		tableColumn{"line", numbers(func(i int) int64 { return place(at(i).Line) }, "null")},
 		tableColumn{"column", numbers(func(i int) int64 { return place(at(i).Column) }, "null")},
@@ -178,7 +178,7 @@ func (s *Sink) writeLib(m stream.Module) {
 	path := cmp.Or(m.Path, m.Name)
 	s.out.BeginObject()
 	for _, x := range []struct{ key, value string }{
-		{"arch", cmp.Or(m.Arch, viewer.Process(s.tables, 1).Machine())}, {"name", m.Name}, {"path", path}, {"debugName", cmp.Or(m.DebugName, m.Name)}, {"debugPath", cmp.Or(m.DebugPath, path)},
+		{"arch", cmp.Or(m.Arch, viewer.Process(s.tables, 1).Machine())}, {"name", m.Name}, {"path", path}, {"debugName", m.BreakpadName()}, {"debugPath", cmp.Or(m.DebugPath, path)},
 		{"breakpadId", m.BreakpadID()}, {"codeId", m.CodeID()},
 	} {
 		s.out.Member(x.key, x.value)
@@ -189,12 +189,14 @@ func (s *Sink) writeLib(m stream.Module) {
 // code is the functions of the run. Frames, stacks and modules are those of the
 // tables.
 type code struct {
-	funcs   []function
-	sources []int32 // names, in the list of strings
-	origins []origin
-	of      []int32 // function, by FrameID
-	modules []int32 // names, by ModuleID
-	far     int64   // frames whose address the format has no room for
+	funcs    []function
+	sources  []int32 // names, in the list of strings
+	origins  []origin
+	of       []int32 // function, by FrameID
+	natives  []native
+	nativeOf []int32 // by FrameID
+	modules  []int32 // names, by ModuleID
+	far      int64   // frames whose address the format has no room for
 }
 
 // function is one function of one module; numbers are places in the lists of
@@ -233,7 +235,7 @@ func identityOf(f stream.Frame) identity {
 
 // rowBytes is the memory of functions, which a map finds, of the texts of the profile,
 // and of the numbers of threads.
-var rowBytes = stream.RowBytes{Frame: 4 + int64(unsafe.Sizeof(function{})+2*unsafe.Sizeof(identity{})) + 16, String: viewer.TextBytes, Track: 8}
+var rowBytes = stream.RowBytes{Frame: 8 + int64(unsafe.Sizeof(function{})+2*unsafe.Sizeof(identity{})+unsafe.Sizeof(native{})+2*unsafe.Sizeof(nativeKey{})) + 16, String: viewer.TextBytes, Track: 8}
 
 func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	c.modules = make([]int32, t.Modules.Len()+1)
@@ -241,7 +243,7 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 		c.modules[id] = texts.Intern(t.Modules.At(id).Name)
 	}
 	files := filesOf(t)
-	sources, funcs := map[stream.StringID]int32{0: -1}, map[identity]int32{}
+	sources, funcs := map[sourceKey]int32{}, map[identity]int32{}
 	origins := map[string]int32{"": -1}
 	c.of = make([]int32, t.Frames.Len()+1)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
@@ -258,7 +260,7 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 			if f.Script {
 				resource = c.origin(texts, origins, t.Strings.At(key.file))
 			}
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, files[key].file), key.script, key.scripted, key.line, key.column})
+			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, sourceKey{key.module, files[key].file}), key.script, key.scripted, key.line, key.column})
 		}
 		c.of[id] = n
 	}
@@ -290,13 +292,23 @@ func filesOf(t *stream.Tables) map[identity]fileCount {
 	return files
 }
 
+// sourceKey is a file as a module was compiled from it. The viewer asks for the text of a source by one place in one
+// module, and for another build it may be another text.
+type sourceKey struct {
+	module stream.ModuleID
+	file   stream.StringID
+}
+
 // source is the place of a file in the list.
-func (c *code) source(t *stream.Tables, texts *viewer.Texts, known map[stream.StringID]int32, file stream.StringID) int32 {
-	n, ok := known[file]
+func (c *code) source(t *stream.Tables, texts *viewer.Texts, known map[sourceKey]int32, key sourceKey) int32 {
+	if key.file == 0 {
+		return -1
+	}
+	n, ok := known[key]
 	if !ok {
 		n = int32(len(c.sources))
-		known[file] = n
-		c.sources = append(c.sources, texts.Intern(t.Strings.At(file)))
+		known[key] = n
+		c.sources = append(c.sources, texts.Intern(t.Strings.At(key.file)))
 	}
 	return n
 }

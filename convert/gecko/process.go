@@ -263,7 +263,7 @@ func (s *Sink) writeLib(m stream.Module, r addresses) {
 	s.out.Number("offset", 0)
 	s.out.Member("name", m.Name)
 	s.out.Member("path", path)
-	s.out.Member("debugName", cmp.Or(m.DebugName, m.Name))
+	s.out.Member("debugName", m.BreakpadName())
 	s.out.Member("debugPath", cmp.Or(m.DebugPath, path))
 	s.out.Member("breakpadId", m.BreakpadID())
 	s.out.Member("codeId", m.CodeID())
