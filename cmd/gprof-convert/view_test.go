@@ -158,11 +158,17 @@ func shopView(t *testing.T, flags ...string) (address string, ended func() (code
 	if err := errors.Join(err, r.Close()); err != nil {
 		t.Fatal(err)
 	}
+	return viewing(t, append([]string{dir}, flags...)...)
+}
+
+// viewing begins to view a session.
+func viewing(t *testing.T, args ...string) (address string, ended func() (code int, stderr string)) {
+	t.Helper()
 	output, stdout := io.Pipe()
 	code := make(chan int, 1)
 	var stderr bytes.Buffer
 	go func() {
-		code <- run(append([]string{"view", "--no-browser", dir}, flags...), nil, stdout, &stderr)
+		code <- run(append([]string{"view", "--no-browser"}, args...), nil, stdout, &stderr)
 		stdout.Close()
 	}()
 	line, err := bufio.NewReader(output).ReadString('\n')

@@ -117,17 +117,29 @@ const Site = "https://profiler.firefox.com"
 const urlVersion = 10
 
 // URL is the address at which the viewer shows an output of t that it fetches from the address
-// profile, with the time from from to to selected, unless that is all of it.
-func URL(profile string, t *stream.Tables, from, to stream.Time) string {
-	at := Site + "/from-url/" + strings.ReplaceAll(url.QueryEscape(profile), "+", "%20") + "/"
+// profile, with the time from from to to selected, unless that is all of it. It asks symbolServer
+// for sources and assembly; "" is none.
+func URL(profile, symbolServer string, t *stream.Tables, from, to stream.Time) string {
+	at := Site + "/from-url/" + escape(profile) + "/"
+	var query []string
+	if symbolServer != "" {
+		query = append(query, "symbolServer="+escape(symbolServer))
+	}
 	start, end := viewer.Range(t)
 	from, to = max(from, start), min(to, end)
-	if from >= to || from == start && to+1 >= end {
+	if from < to && (from != start || to+1 < end) {
+		// The viewer rounds ranges outwards, too.
+		const us = 1000
+		begin := int64(from-start) / us
+		length := (int64(to-start)+us-1)/us - begin
+		query = append(query, fmt.Sprintf("range=%du%d", begin, length))
+	}
+	if query == nil {
 		return at
 	}
-	// The viewer rounds ranges outwards, too.
-	const us = 1000
-	begin := int64(from-start) / us
-	length := (int64(to-start)+us-1)/us - begin
-	return fmt.Sprintf("%s?range=%du%d&v=%d", at, begin, length, urlVersion)
+	return at + "?" + strings.Join(query, "&") + fmt.Sprintf("&v=%d", urlVersion)
+}
+
+func escape(address string) string {
+	return strings.ReplaceAll(url.QueryEscape(address), "+", "%20")
 }

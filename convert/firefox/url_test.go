@@ -2,6 +2,7 @@ package firefox
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gprof/stream"
@@ -21,8 +22,16 @@ func TestURL(t *testing.T) {
 		{2_000_000_999, 2_000_001_001, at + "?range=1000000u2&v=10"},
 		{70_000_000_000, 80_000_000_000, at},
 	} {
-		if got := URL("http://127.0.0.1:8080/ABC/p.json.gz", tables, tt.from, tt.to); got != tt.want {
+		if got := URL("http://127.0.0.1:8080/ABC/p.json.gz", "", tables, tt.from, tt.to); got != tt.want {
 			t.Errorf("%d to %d: %s, want %s", tt.from, tt.to, got, tt.want)
+		}
+		const server = "symbolServer=http%3A%2F%2F127.0.0.1%3A8080%2FABC"
+		want := at + "?" + server + "&v=10"
+		if rest, ok := strings.CutPrefix(tt.want, at+"?"); ok {
+			want = at + "?" + server + "&" + rest
+		}
+		if got := URL("http://127.0.0.1:8080/ABC/p.json.gz", "http://127.0.0.1:8080/ABC", tables, tt.from, tt.to); got != want {
+			t.Errorf("%d to %d with a symbol server: %s, want %s", tt.from, tt.to, got, want)
 		}
 	}
 }

@@ -53,6 +53,9 @@ func Listen(o Options) (*Server, error) {
 	return &Server{o: o, listener: listener, secret: rand.Text(), idle: make(chan struct{})}, nil
 }
 
+// Stay changes [Options.Linger]. It is for before Serve.
+func (s *Server) Stay(linger time.Duration) { s.o.Linger = linger }
+
 // URL is the address of the handler's "/"+name.
 func (s *Server) URL(name string) string {
 	return "http://" + s.listener.Addr().String() + "/" + s.secret + "/" + name
@@ -193,7 +196,7 @@ func (s *Server) share(w http.ResponseWriter, r *http.Request, h http.Handler) {
 		s.answer(w, r, h)
 		return
 	}
-	w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
+	w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD, POST")
 	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
 		w.Header().Set("Access-Control-Allow-Private-Network", "true")
 	}

@@ -123,7 +123,7 @@ func TestGuard(t *testing.T) {
 func TestPrivateNetwork(t *testing.T) {
 	s, _ := serve(t, Options{Origin: page})
 	res, _ := request{"OPTIONS", s.URL("p.json.gz"), "", page, map[string]string{"Access-Control-Request-Method": "GET", "Access-Control-Request-Private-Network": "true"}}.do(t)
-	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Private-Network") != "true" || res.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD" {
+	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Private-Network") != "true" || res.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD, POST" {
 		t.Errorf("%d, %v", res.StatusCode, res.Header)
 	}
 }
@@ -171,10 +171,11 @@ func TestLastAnswerArrives(t *testing.T) {
 
 // An answer without an explicit status is 200.
 func TestLingerOfPages(t *testing.T) {
-	s, err := Listen(Options{Linger: time.Millisecond})
+	s, err := Listen(Options{Linger: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Stay(time.Millisecond)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.Serve(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "page") }))

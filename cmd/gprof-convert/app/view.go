@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gprof/cmd/internal/console"
 	"gprof/cmd/internal/conversion"
+	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
 	"gprof/cmd/internal/report"
+	"gprof/cmd/internal/symbolserver"
 	"gprof/convert/firefox"
 	"gprof/convert/loopback"
 	"gprof/convert/pprofui"
@@ -27,13 +30,16 @@ type viewCmd struct {
 	HTML      bool           `name:"html" xor:"what" help:"Open the page with the interactive flame graph."`
 	Terminal  bool           `xor:"what" help:"Show a flame graph and the time line in this terminal."`
 	NoBrowser bool           `help:"Only print the URL."`
-	Linger    *time.Duration `placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C, as it is with --pprof. Default: 10m."`
+	Linger    *time.Duration `placeholder:"TIME" help:"How long to go on after the browser last fetched something; 0 is until Ctrl-C, as it is with --pprof. Default: 10m, or 8h where the page may ask for source and assembly."`
 	Port      int            `placeholder:"N" help:"Port to serve on, as for ssh -L. Default: any that is free."`
+	sourceFlags
 	conversion.Flags
 }
 
-// linger is how long a page can be reloaded.
-const linger = 10 * time.Minute
+const (
+	linger     = 10 * time.Minute // how long a page can be reloaded
+	longLinger = 8 * time.Hour    // how long it can ask for more: a day's work
+)
 
 func (c *viewCmd) Help() string {
 	return `Examples:
@@ -50,6 +56,10 @@ holds a secret that changes every time; only who has it, and only a page of
 https://profiler.firefox.com, can fetch. The browser gets the URL by a page that only
 you can read, for other users see what programs are started with; no file is left. A
 browser in a sandbox may not see that page: open the printed URL in it instead.
+
+Its source and assembly views show what lies on this machine: source files as for
+top --source, and programs of the build that was recorded, where the recording says
+or below --symbols.
 
 With --terminal nothing is served: keys move, zoom, search and choose, ? lists them.
 
@@ -80,7 +90,8 @@ func (c *viewCmd) Run(s *input.Tool) error {
 		found.Close()
 		return console.Exit(console.Usage, err)
 	}
-	file, read, err := c.convert(s, found)
+	code := symbolserver.New(symbolserver.Options{SourceDirs: c.Dirs, Symbols: c.Symbols, Warn: s.Warn})
+	file, read, err := c.convert(s, found, code)
 	if err != nil {
 		return err
 	}
@@ -89,15 +100,51 @@ func (c *viewCmd) Run(s *input.Tool) error {
 	if c.HTML && !c.Quiet {
 		s.Hint(report.UnseenHint(read.Unseen))
 	}
-	if err := c.show(s, server, file.Handle, func(name string) string {
-		if c.Pprof || c.HTML {
-			return server.URL(name)
-		}
-		return firefox.URL(server.URL(name), read.Tables, from, to)
-	}); err != nil {
+	shown := server.URL
+	if c.firefox() {
+		symbols := c.serveCode(s, server, code)
+		shown = func(name string) string { return firefox.URL(server.URL(name), symbols, read.Tables, from, to) }
+	}
+	if err := c.show(s, server, file.Handle, code, shown); err != nil {
 		return err
 	}
 	return c.JudgeAll(read)
+}
+
+// firefox reports whether Firefox Profiler is what shows the recording.
+func (c *viewCmd) firefox() bool { return !c.Pprof && !c.HTML }
+
+// serveCode returns where the viewer may ask for code, "" if there is none here. The server stays for that.
+func (c *viewCmd) serveCode(s *input.Tool, server *loopback.Server, code *symbolserver.Server) string {
+	assembly, sources := code.Can()
+	views := "source and assembly views work"
+	switch {
+	case !assembly && !sources:
+		return ""
+	case !assembly:
+		views = "source view works"
+	case !sources:
+		views = "assembly view works"
+	}
+	if c.Linger == nil {
+		server.Stay(longLinger)
+	}
+	if !c.Quiet {
+		s.Say("Firefox Profiler's " + views + " while this runs: " + c.end())
+	}
+	return strings.TrimSuffix(server.URL(""), "/")
+}
+
+// end says when the command ends that serves code.
+func (c *viewCmd) end() string {
+	stay := longLinger
+	if c.Linger != nil {
+		stay = *c.Linger
+	}
+	if stay == 0 {
+		return "until Ctrl-C"
+	}
+	return fmt.Sprintf("until Ctrl-C, or %s after it last asked", human.Time(int64(stay)))
 }
 
 // showInTerminal shows the recordings where the command was typed. What is missing is told afterwards.
@@ -144,7 +191,7 @@ func (c *viewCmd) serving() loopback.Options {
 	if c.Linger != nil {
 		o.Linger = *c.Linger
 	}
-	if !c.Pprof && !c.HTML {
+	if c.firefox() {
 		o.Origin = firefox.Site
 	}
 	return o
@@ -152,13 +199,13 @@ func (c *viewCmd) serving() loopback.Options {
 
 // convert makes the file that is served. It has no name where an open file can
 // do without.
-func (c *viewCmd) convert(s *input.Tool, found *ingest.Found) (*output.File, *conversion.Digest, error) {
+func (c *viewCmd) convert(s *input.Tool, found *ingest.Found, code *symbolserver.Server) (*output.File, *conversion.Digest, error) {
 	file, err := s.Outputs.Create(filepath.Join(output.TempDir(), "gprof-view"), false, 0)
 	if err != nil {
 		return nil, nil, errors.Join(err, found.Close())
 	}
 	os.Remove(file.Handle.Name()) // elsewhere discard does it
-	read, err := c.write(s, found, file)
+	read, err := c.write(s, found, file, code)
 	if err != nil {
 		file.Discard()
 		return nil, nil, err
@@ -167,15 +214,18 @@ func (c *viewCmd) convert(s *input.Tool, found *ingest.Found) (*output.File, *co
 }
 
 // write writes what was found to w, and closes it.
-func (c *viewCmd) write(s *input.Tool, found *ingest.Found, w io.Writer) (*conversion.Digest, error) {
+func (c *viewCmd) write(s *input.Tool, found *ingest.Found, w io.Writer, code *symbolserver.Server) (*conversion.Digest, error) {
 	format, options, err := s.Formats.ByFormat(c.format())
 	if err != nil {
 		return nil, errors.Join(err, found.Close())
 	}
-	options.Jobs, options.SpillDir = c.Jobs.Number(), output.TempDir()
+	options.Jobs, options.SpillDir, options.Extent = c.Jobs.Number(), output.TempDir(), code.Extent
 	sink, err := format.New(w, options)
 	if err != nil {
 		return nil, errors.Join(err, found.Close())
+	}
+	if c.firefox() {
+		sink = code.Of(sink)
 	}
 	return c.Digest(s, found, sink)
 }
@@ -191,7 +241,7 @@ func (c *viewCmd) format() string {
 }
 
 // show serves the file until that ends.
-func (c *viewCmd) show(s *input.Tool, server *loopback.Server, file *os.File, url func(name string) string) error {
+func (c *viewCmd) show(s *input.Tool, server *loopback.Server, file *os.File, code *symbolserver.Server, url func(name string) string) error {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -208,7 +258,10 @@ func (c *viewCmd) show(s *input.Tool, server *loopback.Server, file *os.File, ur
 	case c.HTML:
 		return serve("recording.html", loopback.File("recording.html", "text/html; charset=utf-8", file, size))
 	}
-	return serve("recording.json.gz", loopback.File("recording.json.gz", "application/gzip", file, size))
+	all := http.NewServeMux()
+	all.Handle("/", loopback.File("recording.json.gz", "application/gzip", file, size))
+	code.Handle(all)
+	return serve("recording.json.gz", all)
 }
 
 // point prints the URL, and opens it. end is for when nothing is served any more.
