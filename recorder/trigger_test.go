@@ -247,8 +247,14 @@ func TestTriggerFails(t *testing.T) {
 	}
 	r := finish(t, rec)
 	marks := r.triggered()
-	if last := marks[len(marks)-1]; last.what != rawformat.TriggerHeld || last.held == 0 || len(marks) != 3 {
-		t.Errorf("%+v", marks)
+	// It is told at once that the rule is held back, and at the end how often since then.
+	if len(marks) < 3 || len(marks) > 4 {
+		t.Fatalf("%+v", marks)
+	}
+	for _, m := range marks[2:] {
+		if m.what != rawformat.TriggerHeld || m.held == 0 {
+			t.Errorf("%+v", m)
+		}
 	}
 	if n := len(r.of("query")); n < 1000 {
 		t.Errorf("%d markers", n)

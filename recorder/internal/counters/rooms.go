@@ -8,7 +8,7 @@ type Room struct{ Used, Limit int64 } // bytes; Limit 0: there is none, or it is
 const (
 	RoomGroup     = iota // the memory cgroup's limit
 	RoomGo               // GOMEMLIMIT, or debug.SetMemoryLimit
-	RoomAddresses        // RLIMIT_AS
+	RoomAddresses        // RLIMIT_AS, of which what is reserved from the beginning is no part
 	RoomData             // RLIMIT_DATA
 	RoomMachine          // what the process has and the machine has to spare
 	NumRooms

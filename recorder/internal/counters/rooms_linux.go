@@ -18,12 +18,13 @@ type processRooms struct {
 	available       kernelFile // /proc/meminfo
 	machine         int64      // bytes that the machine has
 	addresses, data int64      // limits, in bytes
+	reserved        int64      // addresses that were taken at first but are not data, in bytes; -1 unknown
 	spare           int64      // of the machine, in bytes; -1 unknown
 	due             time.Time  // when that is read again
 }
 
 func (k *kernel) openRooms() *processRooms {
-	p := &processRooms{rooms: k.rooms, spare: -1}
+	p := &processRooms{rooms: k.rooms, spare: -1, reserved: -1}
 	p.available, _ = k.keep("proc/meminfo") // without it the machine's memory is unknown
 	kilobytes, _ := keyed(p.available.read(), "MemTotal")
 	p.machine = kilobytes << 10
@@ -37,12 +38,25 @@ func (p *processRooms) note(now time.Time, size, resident, data int64) {
 		p.read(resident)
 	}
 	p.addresses, p.data = resourceLimit(unix.RLIMIT_AS), resourceLimit(unix.RLIMIT_DATA)
-	p.rooms[RoomAddresses] = limited(size, p.addresses)
+	p.rooms[RoomAddresses] = p.addressRoom(size, data)
 	p.rooms[RoomData] = limited(data, p.data)
 	p.rooms[RoomMachine] = Room{}
 	if p.spare >= 0 {
 		p.rooms[RoomMachine] = Room{resident, resident + p.spare}
 	}
+}
+
+// addressRoom is the room for addresses. Go's runtime reserves more than a gigabyte of them before a program
+// allocates anything: with these, a small limit would seem to be nearly reached from the beginning on.
+func (p *processRooms) addressRoom(size, data int64) Room {
+	if p.reserved < 0 {
+		p.reserved = max(0, size-data)
+	}
+	room := limited(size, p.addresses)
+	if room.Limit == 0 {
+		return room
+	}
+	return Room{Used: max(0, room.Used-p.reserved), Limit: max(1, room.Limit-p.reserved)}
 }
 
 func (p *processRooms) read(resident int64) {

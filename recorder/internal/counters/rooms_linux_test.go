@@ -90,6 +90,32 @@ func TestRoomsOfResourceLimits(t *testing.T) {
 	}
 }
 
+// Addresses that the runtime reserves from the beginning on are no part of a limit of them: it is reached
+// as soon as all the others are taken.
+func TestAddressRoom(t *testing.T) {
+	p := processRooms{reserved: -1, addresses: 1350}
+	for _, tt := range []struct {
+		size, data, limit int64
+		want              Room
+	}{
+		{1220, 20, 1350, Room{20, 150}},
+		{1284, 30, 1350, Room{84, 150}}, // 64 more were reserved
+		{1350, 140, 1350, Room{150, 150}},
+		{1100, 10, 1350, Room{0, 150}},
+		{1220, 20, 1000, Room{20, 1}}, // lowered below what is reserved
+		{1220, 20, unlimited, Room{}},
+	} {
+		p.addresses = tt.limit
+		if got := p.addressRoom(tt.size, tt.data); got != tt.want {
+			t.Errorf("%d, of them %d data, of %d: %v, want %v", tt.size, tt.data, tt.limit, got, tt.want)
+		}
+	}
+	rooms := Rooms{RoomGroup: {1, 10}, RoomAddresses: {20, 150}, RoomMachine: {1, 20}}
+	if share, name := rooms.Share(); share != 20./150 || name != "RLIMIT_AS" {
+		t.Errorf("%v of %s", share, name)
+	}
+}
+
 func TestMemoryPages(t *testing.T) {
 	for text, ok := range map[string]bool{"1 2 3 4 5 6 7\n": true, "1 2 3 4 5\n": false, "": false, "a b c d e f": false} {
 		if size, resident, data, got := memoryPages([]byte(text)); got != ok || ok && (size != 1 || resident != 2 || data != 6) {

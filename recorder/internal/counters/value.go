@@ -12,12 +12,14 @@ func (m *Meter) Value(name string) int64 {
 	return 0
 }
 
-// Share is the largest share of a room that is in use, 0 if there is none.
-func (r *Rooms) Share() (share float64) {
-	for _, room := range r {
+// Share is the largest share of a room that is in use, and the name of that room; 0 if there is none.
+func (r *Rooms) Share() (share float64, name string) {
+	for i, room := range r {
 		if room.Limit > 0 {
-			share = max(share, float64(room.Used)/float64(room.Limit))
+			if of := float64(room.Used) / float64(room.Limit); of > share {
+				share, name = of, RoomNames[i]
+			}
 		}
 	}
-	return share
+	return share, name
 }

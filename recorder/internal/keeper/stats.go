@@ -28,7 +28,11 @@ func (k *Keeper) Describe(add func(what, text string)) {
 	add("session", k.member.describe())
 	add("counters", k.counting.meter.Describe())
 	add("heap", k.heap.describe())
-	add("waits", k.waits.describe())
+	waits := k.waits.describe()
+	if k.waits.hz > 0 && k.wall.hz.Load() > 0 {
+		waits = "as the rounds over all goroutines see them, see wall; without these, " + waits
+	}
+	add("waits", waits)
 	add("wall", k.wall.describe())
 	add("trace", k.tracer.describe())
 	add("triggers", k.triggers.describe())

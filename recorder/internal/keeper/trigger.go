@@ -180,6 +180,9 @@ func (t *triggers) round(k *Keeper, now rt.Time, counted bool) {
 		if f, fires := one.Look(&readings); fires {
 			t.fire(k, one, f)
 		}
+		if one.HeldFirst() { // at once: a program that is killed tells nothing more
+			k.tellHeld(one)
+		}
 	}
 	if now-t.told >= rt.Time(heldEvery) {
 		t.tellHeld(k, now)
@@ -190,9 +193,14 @@ func (t *triggers) round(k *Keeper, now rt.Time, counted bool) {
 func (t *triggers) tellHeld(k *Keeper, now rt.Time) {
 	t.told = now
 	for _, one := range t.all {
-		if held := one.TakeHeld(); held > 0 {
-			k.tell(one, rawformat.TriggerHeld, trigger.Firing{Held: held}, "")
-		}
+		k.tellHeld(one)
+	}
+}
+
+// tellHeld tells how often a rule was held back, if it was.
+func (k *Keeper) tellHeld(one *trigger.Trigger) {
+	if held := one.TakeHeld(); held > 0 {
+		k.tell(one, rawformat.TriggerHeld, trigger.Firing{Held: held}, "")
 	}
 }
 
@@ -202,7 +210,8 @@ func (k *Keeper) readings(now rt.Time, counted bool) trigger.Readings {
 	if counted {
 		m := &k.counting.meter
 		r.CPU, r.GC = time.Duration(m.Value(rawformat.CounterProcessCPU)), time.Duration(m.Value("GC CPU"))
-		r.Goroutines, r.Memory = m.Value("goroutines"), m.Rooms().Share()
+		r.Goroutines = m.Value("goroutines")
+		r.Memory, r.Limit = m.Rooms().Share()
 	}
 	return r
 }

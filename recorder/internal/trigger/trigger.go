@@ -15,6 +15,7 @@ type Readings struct {
 	GC         time.Duration // total, of that
 	Processors float64       // that the program may use
 	Memory     float64       // share of the limit that is in use; 0 if there is none
+	Limit      string        // name of that limit
 	Goroutines int64
 	Known      bool // the fields above were read now; otherwise nothing is concluded from them
 }
@@ -50,6 +51,7 @@ type Trigger struct {
 	seen    Counted
 	next    time.Duration // when it may act again
 	pending uint64        // the part of Held that was not told yet
+	quiet   bool          // it acted, and was not held back since
 }
 
 // Look says whether the rule is to act now.
@@ -67,8 +69,15 @@ func (t *Trigger) Look(r *Readings) (f Firing, fires bool) {
 	}
 	t.Fired++
 	t.next = r.Now + t.Every
-	f.Held, t.pending = t.pending, 0
+	f.Held, t.pending, t.quiet = t.pending, 0, true
 	return f, true
+}
+
+// HeldFirst reports, once after each time that the rule acted, that it is held back.
+func (t *Trigger) HeldFirst() bool {
+	first := t.quiet && t.pending > 0
+	t.quiet = t.quiet && !first
+	return first
 }
 
 // Pause keeps the rule from acting for so long, at least: what it asks for has failed.
@@ -101,7 +110,7 @@ func (t *Trigger) holdsNow(r *Readings) (f Firing, holds bool) {
 	case !r.Known:
 		return f, false
 	case t.On == Heap:
-		f.Value = percent(r.Memory)
+		f.Value = percent(r.Memory) + " of " + r.Limit
 		return f, t.held(r.Now, r.Memory > t.Share)
 	}
 	f.Value = strconv.FormatInt(r.Goroutines, 10)

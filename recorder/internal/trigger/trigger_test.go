@@ -81,6 +81,27 @@ func counts(of func(second float64) (all, over uint64)) func(float64, *Trigger, 
 	}
 }
 
+// That a rule is held back can be told at once, the first time after it acted; a limit is named.
+func TestHeldFirst(t *testing.T) {
+	rule, err := ParseOne("heap>70%: mark every 10s", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, got := &Trigger{Rule: rule}, ""
+	for s := range 23 {
+		f, fires := tr.Look(&Readings{Known: true, Now: time.Duration(s) * time.Second, Memory: 0.9, Limit: "GOMEMLIMIT"})
+		if fires {
+			got += fmt.Sprintf("%d %s, ", s, f.Value)
+		}
+		if tr.HeldFirst() {
+			got += fmt.Sprintf("%d held %d, ", s, tr.TakeHeld())
+		}
+	}
+	if want := "0 90 % of GOMEMLIMIT, 1 held 1, 10 90 % of GOMEMLIMIT, 11 held 1, 20 90 % of GOMEMLIMIT, 21 held 1, "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A rule whose work failed waits; one that is switched off does nothing.
 func TestPauseAndOff(t *testing.T) {
 	tr := &Trigger{Rule: Rule{On: Own, Every: time.Second}, Check: func() bool { return true }}
