@@ -142,6 +142,7 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	for _, what := range p.ignored {
 		add(rawformat.MetaSelfTest+"environment", "ignored: "+what)
 	}
+	add(rawformat.MetaSelfTest+"bounds", strings.Join(p.bounded, "; "))
 	add(rawformat.MetaSelfTest+"features", r.features.describe())
 	add(rawformat.MetaSelfTest+"tracks", strings.Join(p.Tracks, ", "))
 	add(rawformat.MetaSelfTest+"cpu", r.cpuTest)

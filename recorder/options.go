@@ -194,7 +194,8 @@ type plan struct {
 	asked     bool   // the limit was asked for
 	parent    uint64 // instance of the parent process, 0: none
 	ignored   []string
-	traceable bool // windows of the execution trace may be taken
+	bounded   []string // options that asked for more than there can be
+	traceable bool     // windows of the execution trace may be taken
 	id        identity
 	memory    bool // see [DirInMemory]
 	rules     []keeper.Trigger
@@ -228,16 +229,24 @@ func (o Options) with(env *settings) *plan {
 	p.asked = p.Limit > 0
 	p.memory = p.session == "" && p.Dir == DirInMemory
 	p.id = identify(&p.Options)
-	p.CounterHz = min(cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
-	p.SampleHz = min(max(1, cmp.Or(p.SampleHz, defaultSampleHz)), maxSampleHz)
+	p.CounterHz = p.most("CounterHz", cmp.Or(p.CounterHz, defaultCounterHz), defaultCounterHz)
+	p.SampleHz = max(1, p.most("SampleHz", cmp.Or(p.SampleHz, defaultSampleHz), maxSampleHz))
 	p.StackDepth = min(max(minDepth, cmp.Or(p.StackDepth, defaultDepth)), rawformat.MaxReturns)
-	p.WaitHz = min(max(0, p.WaitHz), keeper.MaxWaitHz)
-	p.WallHz = min(max(0, p.WallHz), keeper.MaxWallHz)
+	p.WaitHz = max(0, p.most("WaitHz", p.WaitHz, keeper.MaxWaitHz))
+	p.WallHz = max(0, p.most("WallHz", p.WallHz, keeper.MaxWallHz))
 	p.HeapEvery = max(0, cmp.Or(p.HeapEvery, defaultHeapEvery))
 	p.settleFeatures()
 	p.Keep = max(0, cmp.Or(p.Keep, defaultKeep))
 	p.ChunkSize = roundChunk(cmp.Or(p.ChunkSize, defaultChunkSize))
 	return p
+}
+
+// most bounds an option, and notes that it was bounded.
+func (p *plan) most(option string, asked, most int) int {
+	if asked > most {
+		p.bounded = append(p.bounded, fmt.Sprintf("%s is %d, the most, not %d", option, most, asked))
+	}
+	return min(asked, most)
 }
 
 // or takes from the environment's d what o leaves open, and the limit in any case: the
