@@ -227,6 +227,7 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 		p.Cost = newCost(&s.Count, id, s.levels.spans[id])
 		p.State = p.Ended.State
 		p.Triggers = s.triggers.rules[id]
+		p.addRules()
 		p.Gone = newDiscardSummary(f)
 	}
 	for _, f := range found.Gone() {

@@ -1,8 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +21,8 @@ type triggerSummary struct {
 	Fired   int              `json:"fired"`
 	Held    uint64           `json:"held_back"` // how often it did not act, because it may only so often
 	Off     string           `json:"off,omitempty"`
-	Firings []*firingSummary `json:"firings"` // the first and the last ones
+	Unknown string           `json:"unknown_event,omitempty"` // that the rule names, if it never fired and nothing recorded is of it
+	Firings []*firingSummary `json:"firings"`                 // the first and the last ones
 }
 
 // firingSummary is one time that a rule acted.
@@ -80,6 +85,48 @@ func (s *triggerSink) texts() (all []string) {
 	return all
 }
 
+// addRules adds those rules of a process that nothing is told of.
+func (p *processSummary) addRules() {
+	for _, text := range oneRule.FindAllString(p.Tests["triggers"], -1) {
+		if text = strings.TrimSpace(text); text == "" || len(p.Triggers) == maxRules {
+			continue
+		}
+		if !slices.ContainsFunc(p.Triggers, func(r *triggerSummary) bool { return r.Rule == text }) {
+			p.Triggers = append(p.Triggers, &triggerSummary{Rule: text, Firings: []*firingSummary{}})
+		}
+	}
+	for _, r := range p.Triggers {
+		if name := eventOf(r.Rule); r.Fired == 0 && p.Events[name] == 0 {
+			r.Unknown = name
+		}
+	}
+}
+
+const quotedText = `"(?:\\.|[^"\\])*"`
+
+var (
+	// oneRule is a rule of several that semicolons separate.
+	oneRule = regexp.MustCompile(`(?:` + quotedText + `|[^;"])+`)
+	// slowRule is one about an event; the name is one of the first two groups, the third is a duration.
+	slowRule = regexp.MustCompile(`^\s*(?:p[0-9.]+\((` + quotedText + `|[^">]+)\)|(` + quotedText + `|[^">]+?))\s*>\s*([0-9.a-zµ]+)(?: for [^:]*)?\s*:`)
+)
+
+// eventOf is the name of the event that a rule is about, "" if it is about something else.
+func eventOf(rule string) string {
+	m := slowRule.FindStringSubmatch(rule)
+	if m == nil {
+		return ""
+	}
+	if _, err := time.ParseDuration(m[3]); err != nil {
+		return "" // such as goroutines>10000
+	}
+	name := cmp.Or(m[1], m[2])
+	if unquoted, err := strconv.Unquote(name); err == nil {
+		return unquoted
+	}
+	return name
+}
+
 // add adds what a marker says. Markers come in the order of time.
 func (r *triggerSummary) add(m *stream.TriggerMark) {
 	r.Held += m.Held
@@ -125,6 +172,9 @@ func (r *triggerSummary) print(w io.Writer, start time.Time) {
 	}
 	if r.Off != "" {
 		text += "; off: " + r.Off
+	}
+	if r.Unknown != "" {
+		text += fmt.Sprintf("; no event is named %q here: rules take names of events, not what markers show in place of them", r.Unknown)
 	}
 	fmt.Fprintf(w, "  trigger\t%s: %s\n", wording.Printable(r.Rule), wording.Printable(text))
 	for i, f := range r.Firings {
