@@ -24,7 +24,7 @@ func (a *attrs) addAs(kind Kind, prefix string, attr slog.Attr, kinds map[string
 		}
 		for _, inner := range value.Group() {
 			k := kindOf(inner, kinds)
-			if k == Plain {
+			if k == Unsaid {
 				k = kind
 			}
 			a.addAs(k, prefix, inner, kinds)

@@ -7,9 +7,9 @@ import (
 )
 
 var logged = recorder.NewEventN("log", []recorder.AnyField{
-	recorder.Word("level"), recorder.String("message").Searchable(), recorder.String("attributes").Searchable(),
-	recorder.User("user"), recorder.Path("path"), recorder.URL("url"), recorder.Secret("secret"),
-}, recorder.Type("log"), recorder.ChartLabel("{marker.data.message}"), recorder.TableLabel("{marker.data.level}: {marker.data.message} {marker.data.attributes}"),
+	recorder.Word("level"), recorder.Secret("message").Searchable(), recorder.Secret("attributes").Searchable(),
+	recorder.User("user"), recorder.Path("path"), recorder.URL("url"), recorder.Secret("secret"), recorder.String("plain").Searchable(),
+}, recorder.Type("log"), recorder.ChartLabel("{marker.data.message}"), recorder.TableLabel("{marker.data.level}: {marker.data.message} {marker.data.attributes} {marker.data.plain}"),
 	recorder.Description("a record of log/slog"), recorder.Category("Log", "grey"))
 
 // Each level is an event whose category has a colour.

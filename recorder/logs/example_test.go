@@ -10,7 +10,8 @@ import (
 )
 
 // A program records what it logs. The value of customer is redacted with those of the kind
-// user, that of token with secrets; the text on standard output has both.
+// user, those of token and of the message with secrets, that of days stays; the text on standard
+// output has all.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -24,7 +25,7 @@ func Example() {
 	defer rec.Stop()
 
 	text := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime})
-	logger := slog.New(logs.NewHandler(text, &logs.Options{Kinds: map[string]logs.Kind{"customer": logs.User}}))
+	logger := slog.New(logs.NewHandler(text, &logs.Options{Kinds: map[string]logs.Kind{"customer": logs.User, "days": logs.Plain}}))
 	logger.Warn("order is late", "customer", "Mrs. Smith", "days", 3, logs.Secret.Attr("token", "17f"))
 	// Output: level=WARN msg="order is late" customer="Mrs. Smith" days=3 token=17f
 }

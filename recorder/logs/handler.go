@@ -5,8 +5,9 @@
 //	slog.SetDefault(slog.New(logs.NewHandler(slog.NewJSONHandler(os.Stderr, nil), nil)))
 //
 // The levels are categories of their own. Attributes are in fields by what they may reveal, so
-// that redaction can remove those that are not to leave the machine: see [Options.Kinds] and
-// [Secret]. A text longer than 1 KiB is cut.
+// that redaction can keep those that may leave the machine: see [Options.Kinds] and [Plain].
+// Messages, and attributes of which nobody said it, are redacted as secrets are. A text longer
+// than 1 KiB is cut.
 package logs
 
 import (
@@ -22,7 +23,7 @@ type Options struct {
 	// Level is the least level that is recorded, whatever the other handler wants.
 	// Default: that of [slog.LevelInfo].
 	Level slog.Leveler
-	// Kinds says what attributes may reveal, by their keys. Those of others are plain.
+	// Kinds says what attributes may reveal, by their keys. Redaction treats others as secrets.
 	Kinds map[string]Kind
 }
 
@@ -68,8 +69,8 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 			a.add(h.group, attr, h.options.Kinds)
 			return true
 		})
-		events[classOf(r.Level)].Mark(recorder.V(r.Level.String()), recorder.V(r.Message), recorder.V(a.of[Plain]),
-			recorder.V(a.of[User]), recorder.V(a.of[Path]), recorder.V(a.of[URL]), recorder.V(a.of[Secret]))
+		events[classOf(r.Level)].Mark(recorder.V(r.Level.String()), recorder.V(r.Message), recorder.V(a.of[Unsaid]),
+			recorder.V(a.of[User]), recorder.V(a.of[Path]), recorder.V(a.of[URL]), recorder.V(a.of[Secret]), recorder.V(a.of[Plain]))
 	}
 	if !h.next.Enabled(ctx, r.Level) {
 		return nil

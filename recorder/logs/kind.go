@@ -7,7 +7,8 @@ type Kind uint8
 
 // The kinds of attributes. Each has a field of the marker.
 const (
-	Plain  Kind = iota // nothing
+	Unsaid Kind = iota // its author did not say: it is redacted as secrets are
+	Plain              // nothing
 	User               // a person or an account
 	Path               // a path in the file system
 	URL                // an address, perhaps with a query
@@ -39,5 +40,5 @@ func kindOf(a slog.Attr, kinds map[string]Kind) Kind {
 	if k := kinds[a.Key]; k < numKinds {
 		return k
 	}
-	return Plain
+	return Unsaid
 }
