@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -89,7 +90,7 @@ func newCopier(from fs.FS, since uint64, files []fs.DirEntry, write func(name st
 		}
 	}
 	if since > 0 {
-		c.cutter, _ = NewCutter(from, ".", since) // without one, a little more is copied
+		c.cutter, _ = NewCutter(from, ".", since, math.MaxUint64) // without one, a little more is copied
 	}
 	return c
 }

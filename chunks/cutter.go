@@ -1,26 +1,32 @@
 package chunks
 
 import (
+	"encoding/binary"
 	"io/fs"
+	"math"
 
 	"gprof/rawformat"
 )
 
-// Cutter leaves out the front of chunks. Each page can be decoded without the ones before
-// it, so the pages of a chunk from some page on are a chunk by themselves, with the same
+// Cutter leaves out the front and the end of chunks. Each page can be decoded without the ones
+// before it, so the pages of a chunk from some page on are a chunk by themselves, with the same
 // epoch and a higher range start. Seals stay valid.
 type Cutter struct {
-	since uint64 // ns of CLOCK_MONOTONIC
-	rate  tickRate
+	since, until uint64 // ns of CLOCK_MONOTONIC
+	rate         tickRate
+	latest       uint64 // by that clock, of the blocks of all chunks that were cut
 }
 
-// cutMargin is how much earlier than asked for a chunk is cut, in ns, as the rate of the
-// time-stamp counter is an estimate.
+// Latest is the time of the latest block of all chunks that were cut, in ns of CLOCK_MONOTONIC.
+func (c *Cutter) Latest() uint64 { return c.latest }
+
+// cutMargin is how much earlier and later than asked for a chunk is cut, in ns, as the rate of
+// the time-stamp counter is an estimate.
 const cutMargin = 20e6
 
 // NewCutter returns a cutter for the process in a directory. It keeps what happened since
-// a moment, in ns of CLOCK_MONOTONIC.
-func NewCutter(fsys fs.FS, dir string, since uint64) (*Cutter, error) {
+// a moment until another, in ns of CLOCK_MONOTONIC; [math.MaxUint64] is the end.
+func NewCutter(fsys fs.FS, dir string, since, until uint64) (*Cutter, error) {
 	p, err := OpenProcess(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -31,7 +37,7 @@ func NewCutter(fsys fs.FS, dir string, since uint64) (*Cutter, error) {
 			all = append(all, readings(im)...)
 		}
 	}
-	return &Cutter{since: since - min(since, cutMargin), rate: (&Process{Chunks: all}).ticks()}, nil
+	return &Cutter{since: since - min(since, cutMargin), until: until + min(math.MaxUint64-until, cutMargin), rate: (&Process{Chunks: all}).ticks()}, nil
 }
 
 // readings returns the anchor blocks of a chunk as if they were headers.
@@ -47,80 +53,120 @@ func readings(im *Image) (all []*Image) {
 }
 
 // Cut splits a chunk file into parts. Parts that are kept are chunks; of the others only
-// headers are left, as in a slice. It keeps the pages from the first block that is recent
-// enough, the pages that samples in these refer to, the last page, and the last reading
-// of the clocks. If there is one part, nothing was left out.
+// headers are left, as in a slice. It keeps the blocks from the page of the first one that is
+// recent enough to the last one that is early enough, the pages that samples in these refer to,
+// and a reading of the clocks; the last page, if none is recent enough; nothing, if none is
+// early enough. If there is one part that is kept, nothing was left out.
 func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	h, closed, err := rawformat.ReadHeader(file)
-	since, ok := c.tick(&h)
+	since, until, ok := c.ticks(&h)
 	if err != nil || !ok || h.Epoch == 0 || h.Straddles() || h.Capacity > maxPayload || len(file) != int(rawformat.HeadSize+h.Capacity+rawformat.TrailerSize) {
 		return [][]byte{file}
 	}
 	if !closed {
 		h.Close = rawformat.Anchor{}
 	}
-	pages := surveyPages(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: inMemory("chunk", file)}, since)
-	for from := 0; from < len(pages); {
-		to := from + 1
-		for to < len(pages) && pages[to].keep == pages[from].keep {
-			to++
-		}
-		parts = append(parts, cutOut(file, h, pages, from, to))
-		from = to
+	kept := survey(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: inMemory("chunk", file)}, since, until)
+	c.latest = max(c.latest, c.time(&h, kept.latest))
+	cut := kept.parts(&h)
+	if len(cut) == 1 && cut[0].keep {
+		return [][]byte{file}
+	}
+	for _, part := range cut {
+		parts = append(parts, part.cutOut(file, h))
 	}
 	return parts
 }
 
+// keptBlocks is which blocks of a chunk are kept.
+type keptBlocks struct {
+	from  int // page
+	until blockEnd
+	all   blockEnd
+	pages []cutPage
+
+	latest uint64 // time of a block, by the chunk's clock
+}
+
+// blockEnd is where a block ends in the payload, and how many there are until then.
+type blockEnd struct{ offset, blocks uint32 }
+
 // cutPage is a page of a chunk that is to be cut.
 type cutPage struct {
 	begin  uint32 // offset of the first block that begins in it, in the payload
-	last   uint32 // offset of the last one
-	end    uint32 // where the last one ends
-	blocks uint32
-	keep   bool
-	needs  int // the first page that its samples refer to
+	before uint32 // blocks that begin in earlier pages
+	needs  int    // the first page that its samples refer to
 }
 
-// surveyPages decides which pages of a chunk are kept. It returns none if there is no
-// block.
-func surveyPages(im *Image, since uint64) (pages []cutPage) {
+// survey decides which blocks of a chunk are kept.
+func survey(im *Image, since, until uint64) (k keptBlocks) {
 	var of references
 	var now uint64
 	cut, anchor := -1, -1
 	for r := NewReader([]*Image{im}, nil); r.Next(); {
 		b := r.Block()
 		p := int(b.Offset / rawformat.PageSize)
-		for len(pages) <= p {
-			pages = append(pages, cutPage{begin: pageStart(len(pages) + 1), needs: len(pages)})
+		for len(k.pages) <= p {
+			k.pages = append(k.pages, cutPage{begin: pageStart(len(k.pages) + 1), before: k.all.blocks, needs: len(k.pages)})
 		}
-		page := &pages[p]
+		page := &k.pages[p]
 		page.begin = min(page.begin, b.Offset)
-		page.last, page.end = b.Offset, b.Offset+uint32(len(r.Run().Data))
-		page.blocks++
+		k.all = blockEnd{b.Offset + uint32(len(r.Run().Data)), k.all.blocks + 1}
 		if now = timeOf(b, now); now >= since && cut < 0 {
 			cut = p
 		}
-		switch b.Kind {
-		case rawformat.KindAnchor:
-			anchor = p
-		default:
+		if k.latest = max(k.latest, now); now <= until {
+			k.until = k.all
+		}
+		switch {
+		case b.Kind != rawformat.KindAnchor:
 			page.needs = min(page.needs, of.page(&b, p))
+		case now <= until:
+			anchor = p
 		}
 	}
 	if cut < 0 {
-		cut = len(pages) - 1
+		cut, k.until = len(k.pages)-1, k.all
 	}
-	first := max(0, cut)
+	k.from = max(0, cut)
 	if anchor >= 0 {
-		first = min(first, anchor)
+		k.from = min(k.from, anchor)
 	}
-	for p := max(0, cut); p < len(pages); p++ {
-		first = min(first, pages[p].needs)
+	for p := max(0, cut); p < len(k.pages) && pageStart(p) < k.until.offset; p++ {
+		k.from = min(k.from, k.pages[p].needs)
 	}
-	for p := first; p < len(pages); p++ {
-		pages[p].keep = true
+	return k
+}
+
+// cutPart is a part of a chunk, in bytes of the payload.
+type cutPart struct {
+	start, first, offset, end uint32 // of the part, its first block, what is committed, all of it
+	blocks                    uint32
+	keep                      bool
+}
+
+// parts are what is left out, what is kept, and what is left out behind that; the first and the
+// last are none if they have no blocks.
+func (k *keptBlocks) parts(h *rawformat.Header) (parts []cutPart) {
+	committed := blockEnd{h.Commit.Offset(), h.Commit.Blocks()}
+	kept := cutPart{end: h.Capacity, offset: committed.offset, blocks: committed.blocks, keep: true}
+	if len(k.pages) > 0 {
+		page := k.pages[k.from]
+		kept.start, kept.first = pageStart(k.from), page.begin
+		kept.blocks -= min(kept.blocks, page.before)
+		if k.from > 0 {
+			parts = append(parts, cutPart{first: k.pages[0].begin, offset: kept.start, end: kept.start, blocks: page.before})
+		}
 	}
-	return pages
+	if k.until.blocks == k.all.blocks {
+		return append(parts, kept)
+	}
+	rest := cutPart{start: k.until.offset, first: k.until.offset, offset: committed.offset, end: h.Capacity, blocks: committed.blocks - min(committed.blocks, k.until.blocks)}
+	if kept.offset, kept.end = k.until.offset, k.until.offset; kept.offset <= kept.start {
+		return []cutPart{{first: k.pages[0].begin, offset: committed.offset, end: h.Capacity, blocks: committed.blocks}} // none is early enough
+	}
+	kept.blocks -= min(kept.blocks, rest.blocks)
+	return append(parts, kept, rest)
 }
 
 // references finds the samples in earlier pages that blocks refer to, the only thing that
@@ -157,51 +203,80 @@ func (r *references) page(b *Block, at int) int {
 	return at
 }
 
-// cutOut makes the part of a chunk that consists of the pages from from to to. The last
-// part extends to the end of the chunk. In another part the last block may continue in
-// the next page. It is left out then, and so is the seal of its page, which covers it.
-func cutOut(file []byte, h rawformat.Header, pages []cutPage, from, to int) []byte {
-	start, end, offset := pageStart(from), pageStart(to), pageStart(to)
-	seals := file[rawformat.HeaderSize+8*from : rawformat.HeaderSize+8*to]
-	last, blocks := to == len(pages), uint32(0)
-	for _, p := range pages[from:to] {
-		blocks += p.blocks
-	}
-	switch final := &pages[to-1]; {
-	case last:
-		end, offset = h.Capacity, h.Commit.Offset()
-		seals = file[rawformat.HeaderSize+8*from : rawformat.HeaderSize+8*rawformat.Pages(end)]
-	case final.end > end && final.keep:
-		offset, blocks = final.last, blocks-1
-		seals = seals[:len(seals)-8]
-	}
-	h.RangeStart += uint64(start)
-	h.Capacity = end - start
-	h.FirstBlock = min(pages[from].begin-start, h.Capacity)
-	h.Commit = rawformat.MakeCommit(offset-start, blocks)
+// cutOut makes a part of a chunk file.
+func (p *cutPart) cutOut(file []byte, h rawformat.Header) []byte {
+	h.RangeStart += uint64(p.start)
+	h.Capacity = p.end - p.start
+	h.FirstBlock = min(p.first-p.start, h.Capacity)
+	committed := h.Commit.Offset()
+	h.Commit = rawformat.MakeCommit(p.offset-p.start, p.blocks)
 	part := make([]byte, rawformat.HeadSize, rawformat.HeadSize+h.Capacity+rawformat.TrailerSize)
-	if !pages[from].keep {
+	if !p.keep {
 		h.State, h.Close = rawformat.StateLeftOut, rawformat.Anchor{}
 		rawformat.PutHeader(part, &h)
 		return part
 	}
 	rawformat.PutHeader(part, &h)
-	copy(part[rawformat.HeaderSize:], seals)
-	part = append(part, file[rawformat.HeadSize+start:rawformat.HeadSize+end]...)
+	from, to := int(p.start/rawformat.PageSize), rawformat.Pages(p.end)
+	copy(part[rawformat.HeaderSize:], file[rawformat.HeaderSize+8*from:rawformat.HeaderSize+8*to])
+	if p.end < committed && p.end%rawformat.PageSize != 0 {
+		seal := sealOfFront(file, &h, to-1, p.end, committed)
+		binary.LittleEndian.PutUint64(part[rawformat.HeaderSize+8*(to-1-from):], uint64(seal))
+	}
+	part = append(part, file[rawformat.HeadSize+p.start:rawformat.HeadSize+p.end]...)
 	part = part[:len(part)+rawformat.TrailerSize]
 	rawformat.PutTrailer(part[len(part)-rawformat.TrailerSize:], h.Instance, h.Epoch)
 	return part
 }
 
-// tick is the moment from which on blocks are kept, by the clock of a chunk.
-func (c *Cutter) tick(h *rawformat.Header) (tick uint64, ok bool) {
+// sealOfFront is the seal of a page up to an offset, 0 if that of all of it doesn't prove it.
+func sealOfFront(file []byte, h *rawformat.Header, p int, until, committed uint32) rawformat.PageEntry {
+	payload := file[rawformat.HeadSize:]
+	start, end := pageStart(p), min(pageStart(p+1), committed)
+	e := entryAt(file, p)
+	if !e.Sealed() || rawformat.PageCRC(h.Instance, h.Epoch, payload[start:end]) != e.CRC() {
+		return 0
+	}
+	first := e.First()
+	if start+first >= until {
+		first = rawformat.PageSize // no block begins in it
+	}
+	return rawformat.MakePageEntry(rawformat.PageCRC(h.Instance, h.Epoch, payload[start:until]), first)
+}
+
+// ticks are the moments between which blocks are kept, by the clock of a chunk; false if that
+// can't be told, or is all of it.
+func (c *Cutter) ticks(h *rawformat.Header) (since, until uint64, ok bool) {
 	if h.Clock() != rawformat.ClockTSC {
-		return c.since, true
+		return c.since, c.until, true
 	}
-	if c.rate <= 0 || c.since <= h.Open.Monotonic {
-		return 0, false
+	if c.rate <= 0 || c.since <= h.Open.Monotonic && c.until == math.MaxUint64 {
+		return 0, 0, false
 	}
-	return h.Open.TSC + uint64(float64(c.since-h.Open.Monotonic)/float64(c.rate)), true
+	return c.tick(h, c.since), c.tick(h, c.until), true
+}
+
+// tick is a moment by the clock of a chunk; the first one if it is before the chunk was begun.
+func (c *Cutter) tick(h *rawformat.Header, at uint64) uint64 {
+	if at <= h.Open.Monotonic {
+		return 0
+	}
+	ticks := float64(at-h.Open.Monotonic) / float64(c.rate)
+	if ticks >= float64(math.MaxUint64-h.Open.TSC) {
+		return math.MaxUint64
+	}
+	return h.Open.TSC + uint64(ticks)
+}
+
+// time is a moment of a chunk's clock.
+func (c *Cutter) time(h *rawformat.Header, tick uint64) uint64 {
+	switch {
+	case h.Clock() != rawformat.ClockTSC:
+		return tick
+	case tick <= h.Open.TSC:
+		return 0
+	}
+	return h.Open.Monotonic + uint64(float64(tick-h.Open.TSC)*float64(c.rate))
 }
 
 // covered reports whether chunks hold the whole range of an image.

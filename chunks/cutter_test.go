@@ -3,6 +3,8 @@ package chunks
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -60,7 +62,7 @@ func TestCut(t *testing.T) {
 		meta := fstest.MapFS{"p/chunk-00000": {Data: whole}}
 		all := texts(t, mustOpen(t, meta))
 		for _, since := range []int{0, 1, blocks / 2, blocks - 10, 2 * blocks} {
-			cutter, err := NewCutter(meta, "p", begin+uint64(since)*1e6+cutMargin)
+			cutter, err := NewCutter(meta, "p", begin+uint64(since)*1e6+cutMargin, math.MaxUint64)
 			must(t, err)
 			parts := cutter.Cut(whole)
 			files := fstest.MapFS{}
@@ -95,6 +97,44 @@ func TestCut(t *testing.T) {
 			// The whole chunk of another copy takes the place of the parts.
 			if joined := p.Join(mustOpen(t, meta)); joined != min(len(parts)-1, 1) || len(texts(t, p)) != blocks || len(p.LeftOut) > 0 {
 				t.Errorf("since %d: joined %d chunks, %d are left out, %d blocks", since, joined, len(p.LeftOut), len(texts(t, p)))
+			}
+		}
+	}
+}
+
+// A chunk is cut behind the blocks that are early enough as well: all of those are kept, and hardly
+// more.
+func TestCutEnd(t *testing.T) {
+	const blocks = 2000
+	for _, sealed := range []bool{false, true} {
+		one, begin := cutChunk(blocks, sealed)
+		whole := one.file()
+		meta := fstest.MapFS{"p/chunk-00000": {Data: whole}}
+		all := texts(t, mustOpen(t, meta))
+		for _, span := range [][2]int{{0, 0}, {0, blocks / 2}, {blocks / 4, blocks / 2}, {blocks / 2, blocks/2 + 1}, {0, blocks}} {
+			from, to := span[0], span[1]
+			cutter, err := NewCutter(meta, "p", begin+uint64(from)*1e6+cutMargin, begin+uint64(to)*1e6-min(uint64(to)*1e6, cutMargin))
+			must(t, err)
+			files := fstest.MapFS{}
+			for i, b := range cutter.Cut(whole) {
+				files[fmt.Sprintf("p/chunk-%05d", i)] = &fstest.MapFile{Data: b}
+			}
+			p := mustOpen(t, files)
+			got := texts(t, p)
+			at := slices.Index(all, got[0])
+			if at < 0 || at > from || at+len(got) < min(to, blocks) || !slices.Equal(got, all[at:at+len(got)]) {
+				t.Fatalf("sealed %v, %d to %d: %d blocks from %d on, or others than there were", sealed, from, to, len(got), at)
+			}
+			if len(got) > to-from+300 {
+				t.Errorf("sealed %v, %d to %d: %d blocks from %d on are left", sealed, from, to, len(got), at)
+			}
+			for _, pr := range p.Problems {
+				if pr.Class != LeftOut && pr.Class != Missing {
+					t.Error(pr)
+				}
+			}
+			if p.Join(mustOpen(t, meta)); len(texts(t, p)) != blocks || len(p.LeftOut) > 0 {
+				t.Errorf("%d to %d: joined, %d are left out, %d blocks", from, to, len(p.LeftOut), len(texts(t, p)))
 			}
 		}
 	}

@@ -35,6 +35,12 @@ func (im *Image) committed() uint64 {
 	return im.Header.RangeStart + uint64(im.Header.Commit.Offset())
 }
 
+// holds reports whether an image of the same chunk has all that another one has, and more.
+func (im *Image) holds(other *Image) bool {
+	a, b := im.Header.RangeStart, other.Header.RangeStart
+	return a <= b && im.committed() >= other.committed() && (a < b || im.committed() > other.committed())
+}
+
 // leftOut reports whether a slice left out the chunk except for its header.
 func (im *Image) leftOut() bool {
 	return im.Header.State == rawformat.StateLeftOut && im.Size == rawformat.HeadSize

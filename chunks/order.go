@@ -189,7 +189,7 @@ func (p *Process) Join(q *Process) (added int) {
 		case !ok:
 			have[im.Header.Epoch] = len(p.Chunks)
 			p.Chunks = append(p.Chunks, im)
-		case im.Header.RangeStart < p.Chunks[i].Header.RangeStart && im.committed() >= p.Chunks[i].committed():
+		case im.holds(p.Chunks[i]):
 			p.Chunks[i] = im // p has just what a slice left of it
 		default:
 			continue

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gprof/chunks"
+	"gprof/chunks/sections"
 	"gprof/rawformat"
 )
 
@@ -90,21 +91,31 @@ func (s Span) touches(e *entry, c *clock) bool {
 	return s == Span{} || from <= s.To && to >= s.From
 }
 
-// cutFronts drops pages that are over before the span: what is left of a chunk are two entries, as
-// if it had been two chunks.
-func (p *packer) cutFronts(j *job, c *clock) {
-	if p.o.Span.From == 0 || !c.known || p.o.Span.From <= c.real {
+// cutEnds drops pages that are over before the span or begin after it: what is left of a chunk are
+// up to three entries, as if it had been as many chunks.
+func (p *packer) cutEnds(j *job, c *clock) {
+	span := p.o.Span
+	if span == (Span{}) || !c.known || span.From <= c.real && span.To == math.MaxInt64 {
 		return
 	}
+	since, until := uint64(0), uint64(math.MaxUint64)
+	if span.From > c.real {
+		since = c.monotonic + uint64(span.From-c.real)
+	}
+	if span.To < math.MaxInt64 {
+		until = c.monotonic + uint64(max(0, span.To-c.real))
+	}
 	var err error
-	if j.cut, err = chunks.NewCutter(j.FS, j.Dir, c.monotonic+uint64(p.o.Span.From-c.real)); err != nil {
+	if j.cut, err = chunks.NewCutter(j.FS, j.Dir, since, until); err != nil {
 		return // then chunks are whole
 	}
 	free := j.held().free
+	latest := int64(math.MinInt64)
 	var files []entry
 	for _, e := range j.index.files {
-		from, _ := e.time(c)
-		if e.leftOut() || from+lateness >= p.o.Span.From || !p.o.Span.touches(&e, c) {
+		from, to := e.time(c)
+		latest = max(latest, from)
+		if e.leftOut() || from+lateness >= span.From && to <= span.To || !span.touches(&e, c) {
 			files = append(files, e)
 			continue
 		}
@@ -117,6 +128,10 @@ func (p *packer) cutFronts(j *job, c *clock) {
 	}
 	slices.SortStableFunc(files, byRangeStart)
 	j.index.files = files
+	if latest = max(latest, c.at(j.cut.Latest())); latest-lateness > span.To { // samples that were never drained are the last ones
+		j.rest = slices.DeleteFunc(j.rest, func(f part) bool { return f.kind == sections.Stacks })
+		j.index.live = true // what is left doesn't tell how it ended
+	}
 }
 
 // parts are the parts that a chunk is cut into; the last one has its number.
@@ -126,7 +141,7 @@ func (p *packer) parts(j *job, e entry) []entry {
 		return []entry{e} // it is reported when it is packed
 	}
 	cut := j.cut.Cut(raw)
-	if len(cut) == 1 {
+	if len(cut) == 1 && len(cut[0]) == len(raw) {
 		return []entry{e}
 	}
 	parts := make([]entry, len(cut))
@@ -166,6 +181,7 @@ func covers(all []entry, part *entry) bool {
 		if part.leftOut() {
 			return o.RangeStart+uint64(o.Capacity) >= h.RangeStart+uint64(h.Capacity)
 		}
-		return o.RangeStart < h.RangeStart && o.RangeStart+uint64(o.Commit.Offset()) >= h.RangeStart+uint64(h.Commit.Offset())
+		theirs, end := o.RangeStart+uint64(o.Commit.Offset()), h.RangeStart+uint64(h.Commit.Offset())
+		return o.RangeStart <= h.RangeStart && theirs >= end && (o.RangeStart < h.RangeStart || theirs > end)
 	})
 }

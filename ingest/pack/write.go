@@ -232,7 +232,7 @@ func (p *packer) front(j *job) {
 		meta = p.read(j.rest[0])
 	}
 	c := clockOf(meta, j.index.files)
-	p.cutFronts(j, &c)
+	p.cutEnds(j, &c)
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		if !e.leftOut() && !p.o.Span.touches(e, &c) {

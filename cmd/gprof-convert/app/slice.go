@@ -24,10 +24,11 @@ func (c *sliceCmd) Help() string {
   gprof-convert slice out/session --last 10s --to crash -o crash.gprof
 
 ` + selection.PeriodHelp + `
-Chunks that are over before are left out, and so are the pages of 4 KiB of others
-(but for those with heap samples): a slice holds a little more than was asked for,
-never less, and of a packed file the rest is not even read. It is raw again, and
-an input of every command; what was left out is not counted as lost.`
+Chunks that are over before or begin after it are left out, and so are what others
+have later and their pages of 4 KiB before: a slice holds a little more than was
+asked for, never less, and most of the rest of a packed file is not even read.
+Windows of the execution trace stay whole. It is raw again, and an input of every
+command; what was left out is not counted as lost.`
 }
 
 // Run packs the chunks that hold something of the time asked for.

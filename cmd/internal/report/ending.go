@@ -147,7 +147,7 @@ func (e *ending) end() string {
 	case e.State == "recording":
 		return "recording"
 	case e.State == "packed":
-		return fmt.Sprintf("was recording when it was packed, %s", at)
+		return fmt.Sprintf("was recording when it was packed or sliced, %s", at)
 	case e.State == unknownEnd:
 		return fmt.Sprintf("until %s, the end of the process is not known", at)
 	}
