@@ -213,6 +213,18 @@ func (p *Process) Join(q *Process) (added int) {
 	return added
 }
 
+// EndsLeftOut reports whether a slice left out the end of a chunk.
+func (p *Process) EndsLeftOut() bool {
+	ends := map[uint64]uint64{} // of what was kept, by epoch
+	for _, im := range p.Chunks {
+		ends[im.Header.Epoch] = max(ends[im.Header.Epoch], im.End())
+	}
+	return slices.ContainsFunc(p.LeftOut, func(im *Image) bool {
+		end := ends[im.Header.Epoch]
+		return end != 0 && im.Header.RangeStart >= end && im.Header.Commit.Blocks() > 0
+	})
+}
+
 // joinDicts adds the generations that p does not have.
 func (p *Process) joinDicts(q *Process) {
 	for _, d := range q.Dicts {

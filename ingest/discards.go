@@ -96,9 +96,12 @@ func (p *Process) From() stream.Time {
 	return 0
 }
 
-// Snapshot reports whether p was recording when its archive was packed, so that it has no exit
-// record.
+// Snapshot reports whether p was recording when its archive was packed, or at the end of a slice, so
+// that nothing tells how it ended.
 func (p *Process) Snapshot() bool {
+	if p.EndsLeftOut() && p.Exit == nil {
+		return true
+	}
 	a, ok := p.files.(interface{ Live(instance uint64) bool })
 	return ok && a.Live(p.Instance)
 }

@@ -39,7 +39,7 @@
 //
 //	flags 4 | number of files 4 | 0 8 | for each: number 4 | file size 4 | header 128
 //
-// Flag 1: the process was recording when it was packed, or at the end of the slice. The header is the file's
+// Flag 1: the process was recording when it was packed. The header is the file's
 // first 128 bytes. One whose state is [rawformat.StateLeftOut] is all that a
 // slice left of its chunk; it has no chunk section. Slicing drops chunks, or pages of
 // them: what is left of such a chunk are several of the same epoch, kept and left out

@@ -130,7 +130,6 @@ func (p *packer) cutEnds(j *job, c *clock) {
 	j.index.files = files
 	if latest = max(latest, c.at(j.cut.Latest())); latest-lateness > span.To { // samples that were never drained are the last ones
 		j.rest = slices.DeleteFunc(j.rest, func(f part) bool { return f.kind == sections.Stacks })
-		j.index.live = true // what is left doesn't tell how it ended
 	}
 }
 
