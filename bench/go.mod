@@ -8,10 +8,12 @@ tool (
 )
 
 require (
+	github.com/evanw/esbuild v0.28.2
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	gprof v0.0.0
 	gprof/fixtures v0.0.0
 	gprof/rawformat v0.0.0
+	gprof/recorder v0.0.0
 )
 
 require (
