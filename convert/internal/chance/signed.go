@@ -1,7 +1,6 @@
 package chance
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -9,8 +8,25 @@ import (
 // SignedRank is how likely it is that numbers which are as often above 0 as below lie as much to one side
 // as these do: Wilcoxon's signed-rank test, to either side. Numbers far out count no more than their
 // rank, so a few wild ones do not decide. Of fewer than six it is never below [Unlikely].
-func SignedRank(d []float64) float64 {
-	above, all, ranks := signed(d)
+func SignedRank(d []float64) float64 { return newDifferences(d).chance(0) }
+
+// maxExact is the most numbers of which all signs are tried; of more, sums of ranks are normal enough.
+const maxExact = 20
+
+// differences are numbers whose ranks by how far they are from a point can be told again and again: those above it and
+// those below it are in order already.
+type differences struct {
+	sorted []float64
+	ranks  []float64 // scratch
+}
+
+func newDifferences(d []float64) *differences {
+	return &differences{slices.Sorted(slices.Values(d)), make([]float64, 0, len(d))}
+}
+
+// chance is [SignedRank] of the numbers less at.
+func (d *differences) chance(at float64) float64 {
+	above, all, ranks := d.signed(at)
 	far := math.Abs(above - all/2)
 	if far == 0 {
 		return 1
@@ -25,26 +41,40 @@ func SignedRank(d []float64) float64 {
 	return math.Erfc(max(0, far-0.5) / math.Sqrt(square/4) / math.Sqrt2)
 }
 
-// maxExact is the most numbers of which all signs are tried; of more, sums of ranks are normal enough.
-const maxExact = 20
-
-// signed ranks numbers by how far they are from 0, equal ones alike and those that are 0 not at all: the sum
-// of those above 0, of all, and each.
-func signed(d []float64) (above, all float64, ranks []float64) {
-	sorted := slices.DeleteFunc(slices.Clone(d), func(v float64) bool { return v == 0 })
-	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
-	for i := 0; i < len(sorted); {
-		end := i + 1
-		for end < len(sorted) && math.Abs(sorted[end]) == math.Abs(sorted[i]) {
-			end++
+// signed ranks numbers by how far they are from a point, equal ones alike and those that are there not at all: the
+// sum of those above it, of all, and each, valid until the next call.
+func (d *differences) signed(at float64) (above, all float64, ranks []float64) {
+	ranks = d.ranks[:0]
+	high, _ := slices.BinarySearchFunc(d.sorted, at, func(v, at float64) int {
+		if v-at > 0 {
+			return 1
 		}
-		rank := float64(i+1+end) / 2
-		for ; i < end; i++ {
-			ranks, all = append(ranks, rank), all+rank
-			if sorted[i] > 0 {
-				above += rank
-			}
+		return -1
+	})
+	low := high - 1
+	for low >= 0 && d.sorted[low]-at == 0 {
+		low--
+	}
+	for low >= 0 || high < len(d.sorted) {
+		far := math.Inf(1)
+		if low >= 0 {
+			far = at - d.sorted[low]
 		}
+		if high < len(d.sorted) {
+			far = min(far, d.sorted[high]-at)
+		}
+		before, over := len(ranks), 0
+		for ; low >= 0 && at-d.sorted[low] == far; low-- {
+			ranks = append(ranks, 0)
+		}
+		for ; high < len(d.sorted) && d.sorted[high]-at == far; high++ {
+			ranks, over = append(ranks, 0), over+1
+		}
+		rank := float64(before+1+len(ranks)) / 2
+		for i := range ranks[before:] {
+			ranks[before+i] = rank
+		}
+		above, all = above+rank*float64(over), all+rank*float64(len(ranks)-before)
 	}
 	return above, all, ranks
 }
@@ -75,19 +105,13 @@ func exact(ranks []float64, far float64) float64 {
 // estimate, and the interval of those from which SignedRank finds them no less likely than p: infinite if they are too
 // few.
 func Middle(d []float64, p float64) (middle, low, high float64) {
-	first, last := slices.Min(d), slices.Max(d)
-	from := func(at float64) []float64 {
-		moved := make([]float64, len(d))
-		for i, v := range d {
-			moved[i] = v - at
-		}
-		return moved
-	}
+	all := newDifferences(d)
+	first, last := all.sorted[0], all.sorted[len(d)-1]
 	middle = border(first, last, func(at float64) bool {
-		above, all, _ := signed(from(at))
-		return above > all/2
+		above, whole, _ := all.signed(at)
+		return above > whole/2
 	})
-	likely := func(at float64) bool { return SignedRank(from(at)) > p }
+	likely := func(at float64) bool { return all.chance(at) > p }
 	low, high = math.Inf(-1), math.Inf(1)
 	if far := last - first + 1; !likely(first - far) {
 		low = border(first-far, middle, func(at float64) bool { return !likely(at) })
