@@ -144,6 +144,17 @@ const Exited = "exited"
 // exited. If one was found dead, or stopped recording, the code is unknown.
 func (e Exit) HasCode() bool { return e.Known && (e.Code != 0 || e.Reason == Exited) }
 
+// stopped is the Reason of one whose recorder was stopped.
+const stopped = "stopped"
+
+// Failed reports whether the process is known to have ended otherwise than in order.
+func (e Exit) Failed() bool {
+	if e.Reason == Exited {
+		return e.Known && e.Code != 0
+	}
+	return e.Known && e.Reason != stopped
+}
+
 // statusGo is the exit status of a Go program whose runtime ends it.
 const statusGo = 2
 

@@ -28,15 +28,7 @@ func (p *Process) Title() string { return wording.Printable(p.Process.Title()) }
 // purpose.
 func (p *Process) Died() bool {
 	e := p.Process.Exit
-	switch {
-	case p.Alive:
-		return false
-	case !e.Known:
-		return true
-	case e.Reason == stream.Exited:
-		return e.Code != 0
-	}
-	return e.Reason != "stopped"
+	return !p.Alive && (!e.Known || e.Failed())
 }
 
 // advice is what to record, if the process is one of those that can: a Go program.
