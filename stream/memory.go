@@ -232,11 +232,11 @@ func (t *Tables) Reserve(bytes int64) error {
 	if b.limit == 0 {
 		return nil
 	}
-	b.held += bytes
-	if b.held <= b.limit {
-		return nil
+	if held := b.held + bytes; held > b.limit {
+		return &ErrMemory{Need: roundUp(held + b.limit/8), Have: b.limit, Output: true}
 	}
-	return &ErrMemory{Need: roundUp(b.held + b.limit/8), Have: b.limit, Output: true}
+	b.held += bytes
+	return nil
 }
 
 // RowBytes is how much memory something takes for each row of tables.

@@ -186,7 +186,7 @@ func (c *Condition) figure(s *sample) Estimate {
 		return s.quantiles(c.Name, c.quantile)[0]
 	}
 	f := c.fraction(s)
-	return s.ratio(f.value, s.sum(f.value), s.sum(f.of), f.floor)
+	return s.ratio(f.value, s.sum(f.value), f.of.sum, f.floor)
 }
 
 // fraction is what a figure is made of, by process.
@@ -201,15 +201,15 @@ func (c *Condition) fraction(s *sample) fraction {
 	case "totalcpu":
 		return s.load(s.cellsOf(c.Name, totalOf))
 	case "cpu":
-		return s.load(s.allCells())
+		return s.load(s.all.cells)
 	case costFigure:
 		return s.cost(c.Name)
 	case "rate":
-		return fraction{value: s.markerCells(c.Name, countOf), of: s.secondCells()}
+		return fraction{value: s.markerCells(c.Name, countOf), of: s.seconds}
 	case "count":
-		return fraction{value: s.markerCells(c.Name, countOf), of: s.ones()}
+		return fraction{value: s.markerCells(c.Name, countOf), of: s.count}
 	}
-	return fraction{value: s.markerCells(c.Name, timeOf), of: s.markerCells(c.Name, timedOf)}
+	return fraction{value: s.markerCells(c.Name, timeOf), of: s.parts(s.markerCells(c.Name, timedOf))}
 }
 
 // each is the figure of each process, NaN where there is none.
@@ -225,7 +225,7 @@ func (c *Condition) each(s *sample) []float64 {
 		for _, cell := range f.value {
 			value[cell.process] += cell.value
 		}
-		for _, cell := range f.of {
+		for _, cell := range f.of.cells {
 			of[cell.process] += cell.value
 		}
 	}

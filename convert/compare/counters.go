@@ -132,7 +132,7 @@ func (s *sample) counters() map[counterName][2][]cell {
 
 // counter estimates a counter's figure.
 func (s *sample) counter(name counterName, cells [2][]cell) Estimate {
-	of := s.seconds
+	of := s.seconds.sum
 	if !name.total {
 		of = s.sum(cells[1])
 	}

@@ -25,10 +25,10 @@
 //
 // # Call trees
 //
-// For pictures the call trees of both sets become one ([Tree]): functions that have another name now are
-// found by their callers and callees (renamed.go), costs are measured by what did not change
-// (scale.go), and costs that moved between neighbours are found (moved.go). What is marked is surer
-// than what has a star: by Holm's procedure, one picture of twenty has any mark that is noise.
+// The call trees of both sets become one ([Tree]): functions that have another name now are found by their
+// callers and callees (renamed.go), costs are measured by what did not change (scale.go), and costs that
+// moved between neighbours are found (moved.go). Such functions are compared as one (kin.go). What is marked in
+// a picture is surer than what has a star: by Holm's procedure, one picture of twenty has any mark that is noise.
 //
 // # Noise
 //

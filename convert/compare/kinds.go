@@ -14,21 +14,27 @@ const fewCommon = 0.5
 // recorded, in how it was, and on which machines.
 func (r *Report) compareKinds() {
 	if r.base.all.whole <= 0 || r.new.all.whole <= 0 {
-		r.common = 1 // nothing is compared with something
-		return
+		return // nothing is compared with something
 	}
-	r.common = min(r.base.commonWith(r.new), r.new.commonWith(r.base))
-	switch {
-	case r.common == 0:
+	switch common := r.inCommon(); {
+	case common == 0:
 		r.Notes = append(r.Notes, "no function is in both sets: they are of different programs, or one of them has no names")
-	case r.common < fewCommon:
-		r.Notes = append(r.Notes, fmt.Sprintf("only %.0f %% of a set is in functions that both sets have: they seem to be of different programs", 100*r.common))
+	case common < fewCommon:
+		r.Notes = append(r.Notes, fmt.Sprintf("only %.0f %% of a set is in functions that both sets have: they seem to be of different programs", 100*common))
 	}
 	r.noteKinds("samples were taken in different ways", func(p *process) string { return p.taken })
 	r.noteKinds("the machines are different", func(p *process) string { return p.machine })
+	r.noteKinds("different versions of Go built the programs", func(p *process) string { return p.compiler })
+	r.noteKinds("the builds have in them that costs time", func(p *process) string { return p.slowed })
+	r.noteHosts()
 	if !r.Seconds && !r.Basis.valued() {
 		r.noteKinds("samples are counted, and were taken at different rates", func(p *process) string { return fmt.Sprintf("every %g s", p.interval) })
 	}
+}
+
+// inCommon is the share of samples in functions that both sets have, in the set where it is less.
+func (r *Report) inCommon() float64 {
+	return min(r.base.commonWith(r.new), r.new.commonWith(r.base))
 }
 
 // commonWith is the share of a set's samples in functions that another set has, too.
@@ -40,7 +46,22 @@ func (s *sample) commonWith(o *sample) float64 {
 		}
 	}
 	slices.Sort(names)
-	return s.selfOf(names).whole / s.all.whole
+	return whole(s.selfCells(names)) / s.all.whole
+}
+
+// noteHosts says why sets that are large enough have no pairs, if it is for the hosts.
+func (r *Report) noteHosts() {
+	hosts := func(s *sample) (all []string) {
+		for i := range s.set.processes {
+			all = append(all, s.set.processes[i].host)
+		}
+		return all
+	}
+	base, new := hosts(r.base), hosts(r.new)
+	both := func(host string) bool { return host == "" || slices.Contains(base, host) }
+	if r.Pairs == 0 && r.processes() >= minPairs && !slices.Contains(base, "") && !slices.ContainsFunc(new, both) {
+		r.Notes = append(r.Notes, "no host is in both sets, unless one of them is redacted, so no processes are compared in pairs")
+	}
 }
 
 // noteKinds notes that processes of both sets are of different kinds, if all are known.

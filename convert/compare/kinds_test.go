@@ -108,3 +108,44 @@ func TestKindsAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// What makes two sets hard to compare is noted: other builds, other hosts, processes that died.
+func TestDifferentSetsAreNoted(t *testing.T) {
+	set := func(change func(*process)) *Set {
+		s := stacked(t, shop, 12, 1)
+		for i := range s.processes {
+			p := &s.processes[i]
+			p.host, p.compiler, p.slowed, p.interval = "h1", "go1.26", "nothing", 0.01
+			change(p)
+		}
+		return s
+	}
+	same := func(*process) {}
+	for name, c := range map[string]struct {
+		base, new func(*process)
+		want      string
+	}{
+		"same":      {same, same, ""},
+		"Go":        {same, func(p *process) { p.compiler = "go1.27" }, "different versions of Go built the programs: go1.26 in the base set, go1.27 in the new one"},
+		"race":      {same, func(p *process) { p.slowed = "race cover" }, "the builds have in them that costs time: nothing in the base set, race cover in the new one"},
+		"host":      {same, func(p *process) { p.host = "h2" }, "no host is in both sets"},
+		"no host":   {same, func(p *process) { p.host = "" }, ""},
+		"some fail": {same, func(p *process) { p.failed = p.instance < 3 }, "2 of 12 processes of the new set crashed"},
+	} {
+		r := compare(t, set(c.base), set(c.new))
+		if got := strings.Join(r.Notes, "\n"); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: notes %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Where there is nothing to judge a condition about all functions says so.
+func TestNothingInCommon(t *testing.T) {
+	r := compare(t, stacked(t, shop, 4, 1), stacked(t, costs{"x": 100, "y": 100}, 4, 1))
+	if o := check(t, r, condition(t, "self(*) > +5%")); o.Verdict != Nothing || o.Name != allNames || o.Of != 0 {
+		t.Errorf("%v, %s", o.Verdict, o.Name)
+	}
+	if alarms := beyond(t, r, stacked(t, shop, 4, 1), stacked(t, costs{"x": 100, "y": 100}, 4, 1), "total(*) > +5pp"); len(alarms) == 0 {
+		t.Error("a bound in points has no alarm for functions that only the new set has")
+	}
+}

@@ -118,7 +118,7 @@ func (b *builder) move(g *group) {
 	}
 	for _, node := range g.nodes {
 		note(b.Nodes[node].Name, b.Nodes[node].Was, &b.Nodes[node].Total)
-		b.calm(node)
+		b.calm(node, &m.below)
 	}
 	if self := &b.Nodes[g.node]; g.self {
 		note(self.Name, self.Was, &self.Self)
@@ -126,15 +126,31 @@ func (b *builder) move(g *group) {
 	}
 	slices.Sort(m.From)
 	slices.Sort(m.To)
-	if !slices.ContainsFunc(b.Matched, func(o Match) bool { return fmt.Sprint(o) == fmt.Sprint(m) }) {
-		b.Matched = append(b.Matched, m)
+	same := func(o Match) bool { return fmt.Sprint(o.From, o.To, o.Within) == fmt.Sprint(m.From, m.To, m.Within) }
+	if at := slices.IndexFunc(b.report.Matched, same); at >= 0 {
+		b.report.Matched[at].below = append(b.report.Matched[at].below, m.below...)
+	} else {
+		b.report.Matched = append(b.report.Matched, m)
 	}
 }
 
-// calm marks a node and all below it as moved.
-func (b *builder) calm(node int32) {
+// changed reports whether a node's function changed by itself, wherever it was called from.
+func (b *builder) changed(n *Node) bool {
+	of := func(s *side, name string) Estimate {
+		cells := s.cellsOf(name, selfOf)
+		return s.ratio(cells, s.sum(cells), s.ref, counting(cells))
+	}
+	c := newChange(of(&b.base, cmp.Or(n.Was, n.Name)), of(&b.new, n.Name), b.report.processes())
+	return c.P <= chance.Unlikely/float64(len(b.report.Functions))
+}
+
+// calm marks a node and all below it as moved, and adds the names of those below that changed.
+func (b *builder) calm(node int32, changed *[]string) {
 	b.Nodes[node].Mark = Moved
 	for _, child := range b.children[node] {
-		b.calm(child)
+		if n := &b.Nodes[child]; n.Self.Found && b.changed(n) {
+			*changed = append(*changed, n.Name, cmp.Or(n.Was, n.Name))
+		}
+		b.calm(child, changed)
 	}
 }

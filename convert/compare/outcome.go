@@ -43,6 +43,9 @@ type Outcome struct {
 	// InPairs says that the change is that in pairs of processes which were recorded in turn.
 	InPairs bool `json:"in_pairs"`
 
+	// Match says of which functions the figure is, if they are compared as one.
+	Match *Match `json:"match,omitempty"`
+
 	// Findable is the least change that would have been found with a probability of 95 %: relative to the
 	// base if the bound is, in the figure's unit if that is; of a bound without a sign, the figure. Of a condition
 	// about all names it is that of the largest, which together have half of all. It is nil if there are too few processes.
@@ -64,6 +67,9 @@ func (r *Report) Check(conditions ...Condition) ([]Outcome, error) {
 	var tried [][]Outcome
 	var judged []*Outcome
 	for _, c := range conditions {
+		if k := r.kin[c.Name]; k != nil && !c.ofMarker() {
+			c.Name = k.name
+		}
 		if err := r.known(c); err != nil {
 			return nil, err
 		}
@@ -106,8 +112,8 @@ func judge(outcomes []*Outcome) {
 
 // shown are the outcomes of one condition that are beyond its bound, or else the one that is nearest to it.
 func shown(outcomes []Outcome) []Outcome {
-	if len(outcomes) == 0 {
-		return nil
+	if outcomes[0].Verdict == Nothing && outcomes[0].Name == allNames {
+		return outcomes
 	}
 	of, findable := len(outcomes), ofLargest(outcomes)
 	slices.SortStableFunc(outcomes, func(a, b Outcome) int {
@@ -147,28 +153,31 @@ func (r *Report) try(c Condition) (all []Outcome) {
 	if c.Name != allNames {
 		return []Outcome{r.outcome(c)}
 	}
-	var names []string
+	names := r.listed()
 	if c.ofMarker() {
-		for _, m := range r.Markers {
-			names = append(names, m.Name)
-		}
-	} else {
-		for _, f := range r.Functions {
-			names = append(names, f.Name)
-		}
+		names = r.names(markersOf)
 	}
-	slices.Sort(names)
-	for _, c.Name = range names {
-		if o := r.outcome(c); c.kind != relative || o.Change.Relative != nil {
+	for _, name := range names {
+		c.Name = name
+		o := r.outcome(c)
+		oneSided := o.Change.Relative == nil || o.Change.New.Value == 0 && !c.below
+		if c.kind != relative || !oneSided { // in percent, a new one did not grow
 			all = append(all, o)
 		}
+	}
+	if len(all) == 0 {
+		c.Name = allNames
+		all = []Outcome{{Condition: c, Text: c.Text, Name: c.Name, Verdict: Nothing, Change: Change{P: 1}}}
 	}
 	return all
 }
 
 // outcome compares a figure with its bound: in pairs if there are, else by how much the processes of each set vary.
 func (r *Report) outcome(c Condition) Outcome {
-	o := Outcome{Condition: c, Text: c.Text, Name: c.Name, p: 1}
+	o := Outcome{Condition: c, Text: c.Text, Name: c.Name, Match: r.matchOf(c.Name), p: 1}
+	if c.ofMarker() {
+		o.Match = nil
+	}
 	if d, ok := r.differences(c); ok {
 		o.Change, _ = r.changeInPairs(c)
 		o.InPairs = true

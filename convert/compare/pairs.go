@@ -27,12 +27,19 @@ type run struct {
 	done bool
 }
 
-// pair finds pairs. What a machine does to one process of a pair it does to the other, so that the differences in
+// pair finds pairs, unless they are known. What a machine does to one process of a pair it does to the other, so that the differences in
 // pairs vary much less than the processes do. Figures play no part in the choice.
 //
 //  1. Processes that ran together for most of their time, those first that began together.
 //  2. Of the others, neighbours in time.
-func (r *Report) pair() {
+func (r *Report) pair(known [][2]int) {
+	if known != nil {
+		for _, p := range known {
+			r.pairs = append(r.pairs, pair{p[0], p[1]})
+		}
+		r.Pairs = len(known)
+		return
+	}
 	var all []*run
 	for side, s := range []*sample{r.base, r.new} {
 		for i := range s.set.processes {

@@ -1,5 +1,10 @@
 package compare
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Part is the set of some processes of s, by their numbers from 0, in that order. It shares what does not change
 // with s.
 func (s *Set) Part(processes []int) *Set {
@@ -19,10 +24,13 @@ func (s *Set) Instances() (all []uint64) {
 	return all
 }
 
-// Paired are the pairs that were compared: the number of a process in the base, and of one in the new set.
+// Paired are the pairs that were compared, as [Options] has them, in the order in which they were recorded.
 func (r *Report) Paired() (all [][2]int) {
 	for _, p := range r.pairs {
 		all = append(all, [2]int{p.base, p.new})
 	}
+	slices.SortStableFunc(all, func(a, b [2]int) int {
+		return cmp.Compare(r.base.set.processes[a[0]].start, r.base.set.processes[b[0]].start)
+	})
 	return all
 }

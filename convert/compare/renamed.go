@@ -16,6 +16,8 @@ type Match struct {
 	From    []string `json:"from"`             // in the base
 	To      []string `json:"to"`               // now
 	Within  string   `json:"within,omitempty"` // of costs that moved: the caller, whose own is meant by its name
+
+	below []string // functions that changed below those between which costs moved
 }
 
 const (
@@ -55,7 +57,7 @@ func (b *builder) findRenamed() bool {
 			continue
 		}
 		b.renamed[x.name] = y.name
-		b.Matched = append(b.Matched, Match{Renamed: true, From: []string{x.name}, To: []string{y.name}})
+		b.report.Matched = append(b.report.Matched, Match{Renamed: true, From: []string{x.name}, To: []string{y.name}})
 		found = true
 	}
 	return found

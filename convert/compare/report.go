@@ -22,12 +22,13 @@ type Report struct {
 	Functions []*Function `json:"functions"`
 	Markers   []*Marker   `json:"markers"`
 	Counters  []*Counter  `json:"counters"`
+	Matched   []Match     `json:"matched"`        // functions that are the same, though their names differ
 	Tree      *Tree       `json:"tree,omitempty"` // nil unless it was asked for
 
 	base, new *sample
 	pairs     []pair
-	atOnce    int     // of the pairs that were found
-	common    float64 // share of samples in functions that both sets have, in the set where it is less
+	atOnce    int             // of the pairs that were found
+	kin       map[string]*kin // by the names of all that are in one
 }
 
 // Summary says what a set holds.
@@ -44,10 +45,11 @@ type Summary struct {
 // Function is a function. Those that changed most come first.
 type Function struct {
 	Name     string `json:"name"`
-	Self     Change `json:"self"`      // share of all
-	Total    Change `json:"total"`     //
-	SelfCPU  Change `json:"self_cpu"`  // in a second of one process
-	TotalCPU Change `json:"total_cpu"` //
+	Self     Change `json:"self"`            // share of all
+	Total    Change `json:"total"`           //
+	SelfCPU  Change `json:"self_cpu"`        // in a second of one process
+	TotalCPU Change `json:"total_cpu"`       //
+	Match    *Match `json:"match,omitempty"` // of functions that are compared as one
 }
 
 // Marker is the markers of one name, with durations in seconds.
@@ -68,11 +70,49 @@ type Options struct {
 	Basis Basis  // "": CPU if both sets have it; that of sets that were made for another
 	Seed  uint64 // of the random numbers
 	Tree  bool   // compare call trees, too, of sets that have kept their stacks
+
+	// Pairs are processes to be compared with each other, by their numbers in the base and in the new set; nil: those that
+	// were recorded at once, or in turn.
+	Pairs [][2]int
 }
 
 // Compare compares two sets. The error is [ErrBasis].
+//
+//  1. Pairs are found, and each function is compared by its name.
+//  2. Those that have another name now, or were divided, become one (kin.go).
+//  3. What is more than noise is found, given all that was compared.
 func Compare(base, new *Set, o Options) (*Report, error) {
-	r := &Report{Basis: o.Basis, Notes: []string{}, Functions: []*Function{}, Markers: []*Marker{}, Counters: []*Counter{}}
+	r, err := begin(base, new, o)
+	if err != nil {
+		return nil, err
+	}
+	r.note("base", r.base)
+	r.note("new", r.new)
+	r.notePairs()
+	r.compareFunctions()
+	r.match(o.Tree)
+	r.compare()
+	r.compareKinds()
+	return r, nil
+}
+
+// Check evaluates conditions on two sets as [Report.Check] does, without all else that a Report has. The error is
+// [ErrBasis] or [ErrName].
+func Check(base, new *Set, o Options, conditions ...Condition) ([]Outcome, error) {
+	r, err := begin(base, new, o)
+	if err != nil {
+		return nil, err
+	}
+	if r.oneSided() {
+		r.compareFunctions()
+		r.match(false)
+	}
+	return r.Check(conditions...)
+}
+
+// begin draws the processes of both sets, and finds pairs.
+func begin(base, new *Set, o Options) (*Report, error) {
+	r := &Report{Basis: o.Basis, Notes: []string{}, Functions: []*Function{}, Markers: []*Marker{}, Counters: []*Counter{}, Matched: []Match{}}
 	if err := r.choose(base, new); err != nil {
 		return nil, err
 	}
@@ -81,15 +121,7 @@ func Compare(base, new *Set, o Options) (*Report, error) {
 	r.base, r.new = newSample(base, unit, o.Seed, 1), newSample(new, unit, o.Seed, 2)
 	r.Base, r.New = r.base.summary(), r.new.summary()
 	r.Judged = r.processes() >= minProcesses
-	r.note("base", r.base)
-	r.note("new", r.new)
-	r.pair()
-	r.notePairs()
-	r.compare()
-	r.compareKinds()
-	if o.Tree {
-		r.Tree = r.newTree()
-	}
+	r.pair(o.Pairs)
 	return r, nil
 }
 
@@ -101,9 +133,13 @@ func (r *Report) note(name string, s *sample) {
 	if n := len(s.set.processes); n < minProcesses {
 		r.Notes = append(r.Notes, fmt.Sprintf("too few processes to tell a change from noise: the %s set has %d; record at least %d, better 10", name, n, minProcesses))
 	}
-	left := 0.0
+	left, failed := 0.0, 0
 	for _, p := range s.set.processes {
+		failed += number(p.failed)
 		left += float64(p.all.Samples) - r.Basis.taken(p.all)
+	}
+	if failed > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d processes of the %s set crashed, were killed, or ended with an exit status: they may have done less than others", failed, len(s.set.processes), name))
 	}
 	if left > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%.0f samples of the %s set are kept apart: they have %s CPU time, what is compared has %s", left, name, orNot(r.Basis != CPU), orNot(r.Basis == CPU)))
@@ -124,11 +160,8 @@ func (r *Report) compare() {
 	if r.Pairs > 0 { // else they may not have had the same work
 		tested = append(tested, &r.Cost)
 	}
-	for _, name := range r.names(functionsOf) {
-		if f := r.function(name); f != nil {
-			r.Functions = append(r.Functions, f)
-			tested = append(tested, &f.Self, &f.Total)
-		}
+	for _, f := range r.Functions {
+		tested = append(tested, &f.Self, &f.Total)
 	}
 	for _, name := range r.names(markersOf) {
 		if m := r.marker(name); m != nil {
@@ -139,6 +172,20 @@ func (r *Report) compare() {
 	find(tested)
 	r.sort()
 	r.counters()
+}
+
+// compareFunctions compares those that are not too rare.
+func (r *Report) compareFunctions() {
+	for _, name := range r.listed() {
+		r.Functions = append(r.Functions, r.function(name))
+	}
+}
+
+// listed are the names of functions that are not too rare, in order.
+func (r *Report) listed() []string {
+	return slices.DeleteFunc(r.names(functionsOf), func(name string) bool {
+		return max(r.base.part(name), r.new.part(name)) < minShare
+	})
 }
 
 // names are those of both sets, in order.
@@ -165,16 +212,13 @@ func (r *Report) compareFigure(c Condition) Change {
 	return r.change(c.figure)
 }
 
-// function compares a function, unless it is too rare.
+// function compares a function.
 func (r *Report) function(name string) *Function {
-	if max(r.base.part(name), r.new.part(name)) < minShare {
-		return nil
-	}
 	base, new := r.base.function(name), r.new.function(name)
 	n := r.processes()
 	return &Function{name,
 		newChange(base.self.share, new.self.share, n), newChange(base.total.share, new.total.share, n),
-		newChange(base.self.load, new.self.load, n), newChange(base.total.load, new.total.load, n)}
+		newChange(base.self.load, new.self.load, n), newChange(base.total.load, new.total.load, n), r.matchOf(name)}
 }
 
 // marker compares the markers of one name.

@@ -20,9 +20,9 @@ type sample struct {
 	basis   basis
 	stratum []int       // by process
 	sizes   []int       // of strata
-	weights [][]float64 // by draw, by process
+	weights [][]float64 // by process, by draw
 
-	seconds, all, count sum // of time, of samples, of processes
+	seconds, all, count parts // of time, of samples, of processes
 
 	functions map[string][]place
 	markers   map[string][]place
@@ -37,6 +37,12 @@ type sum struct {
 	drawn []float64
 }
 
+// parts are cells with their sum.
+type parts struct {
+	cells []cell
+	sum
+}
+
 // cell is what a process adds to a figure.
 type cell struct {
 	process int
@@ -49,8 +55,11 @@ func newSample(set *Set, basis basis, seed, stream uint64) *sample {
 	s := &sample{set: set, basis: basis, functions: map[string][]place{}, markers: map[string][]place{}}
 	s.stratify()
 	s.draw(rand.New(rand.NewPCG(seed, stream)))
-	s.all = s.sum(s.allCells())
-	s.seconds, s.count = s.sum(s.secondCells()), s.sum(s.ones())
+	s.all = s.parts(s.cells(func(p *process) cell {
+		return cell{value: s.basis.value(p, p.all), counted: s.basis.counted(p.all)}
+	}))
+	s.seconds = s.parts(s.cells(func(p *process) cell { return cell{value: p.seconds} }))
+	s.count = s.parts(s.cells(func(*process) cell { return cell{value: 1} }))
 	for i := range set.processes {
 		s.find(i)
 	}
@@ -79,19 +88,6 @@ func (s *sample) cells(of func(*process) cell) []cell {
 	}
 	return cells
 }
-
-// allCells is all samples of each process.
-func (s *sample) allCells() []cell {
-	return s.cells(func(p *process) cell {
-		return cell{value: s.basis.value(p, p.all), counted: s.basis.counted(p.all)}
-	})
-}
-
-func (s *sample) secondCells() []cell {
-	return s.cells(func(p *process) cell { return cell{value: p.seconds} })
-}
-
-func (s *sample) ones() []cell { return s.cells(func(*process) cell { return cell{value: 1} }) }
 
 func (s *sample) summary() Summary {
 	out := Summary{Programs: []string{}, Processes: len(s.set.processes), Seconds: s.seconds.whole}
@@ -157,32 +153,37 @@ func (s *sample) draw(random *rand.Rand) {
 	for i, stratum := range s.stratum {
 		members[stratum] = append(members[stratum], i)
 	}
-	s.weights = make([][]float64, draws)
-	for d := range s.weights {
-		w := make([]float64, len(s.stratum))
+	s.weights = make([][]float64, len(s.stratum))
+	for i := range s.weights {
+		s.weights[i] = make([]float64, draws)
+	}
+	for d := range draws {
 		for _, m := range members {
 			for range len(m) - 1 {
-				w[m[random.IntN(len(m))]] += float64(len(m)) / float64(len(m)-1)
+				s.weights[m[random.IntN(len(m))]][d] += float64(len(m)) / float64(len(m)-1)
 			}
 		}
-		s.weights[d] = w
 	}
 }
+
+func (s *sample) parts(cells []cell) parts { return parts{cells, s.sum(cells)} }
 
 // sum adds up cells, of all processes and of each draw.
 func (s *sample) sum(cells []cell) sum {
 	out := sum{drawn: make([]float64, draws)}
 	for _, c := range cells {
 		out.whole += c.value
-	}
-	for d, w := range s.weights {
-		var drawn float64
-		for _, c := range cells {
-			drawn += w[c.process] * c.value
-		}
-		out.drawn[d] = drawn
+		out.add(s.weights[c.process], c.value)
 	}
 	return out
+}
+
+// add adds what a process has to each draw.
+func (s *sum) add(weights []float64, value float64) {
+	drawn := s.drawn[:len(weights)]
+	for d, w := range weights {
+		drawn[d] += w * value
+	}
 }
 
 // Estimate is a figure of a set.
@@ -249,8 +250,9 @@ func spread(drawn []float64) float64 {
 
 // fraction is a figure as what it is made of: what is counted, and of what. floor is its least relative error.
 type fraction struct {
-	value, of []cell
-	floor     float64
+	value []cell
+	of    parts
+	floor float64
 }
 
 // usage is what a function used.
@@ -264,19 +266,24 @@ func (s *sample) function(name string) (f struct{ self, total usage }) {
 
 // part is a function's share of all samples, with all that it calls.
 func (s *sample) part(name string) float64 {
-	whole := 0.0
-	for _, c := range s.cellsOf(name, totalOf) {
-		whole += c.value
-	}
+	whole := whole(s.cellsOf(name, totalOf))
 	if whole == 0 || s.all.whole <= 0 {
 		return 0
 	}
 	return whole / s.all.whole
 }
 
+// whole is what cells add up to.
+func whole(cells []cell) (whole float64) {
+	for _, c := range cells {
+		whole += c.value
+	}
+	return whole
+}
+
 func (s *sample) used(cells []cell) usage {
-	sum := s.sum(cells)
-	return usage{s.ratio(cells, sum, s.all, s.share(cells).floor), s.ratio(cells, sum, s.loadOf(), counting(cells))}
+	sum, share, load := s.sum(cells), s.share(cells), s.load(cells)
+	return usage{s.ratio(cells, sum, share.of.sum, share.floor), s.ratio(cells, sum, load.of.sum, load.floor)}
 }
 
 func selfOf(sum *calls.Sum) calls.Amount  { return sum.Self }
@@ -296,39 +303,28 @@ func (s *sample) cellsOf(name string, of func(*calls.Sum) calls.Amount) (cells [
 
 // share is a share of all samples, which are random, too.
 func (s *sample) share(cells []cell) fraction {
-	whole, rest := 0.0, 0.0
-	for _, c := range cells {
-		whole += c.value
-	}
+	rest := 0.0
 	if s.all.whole > 0 {
-		rest = max(0, 1-whole/s.all.whole)
+		rest = max(0, 1-whole(cells)/s.all.whole)
 	}
-	return fraction{cells, s.allCells(), math.Sqrt(rest) * counting(cells)}
+	return fraction{cells, s.all, math.Sqrt(rest) * counting(cells)}
 }
 
 // load is the samples per second of one process; what is in use at its end is no rate.
 func (s *sample) load(cells []cell) fraction {
-	f := fraction{cells, s.secondCells(), counting(cells)}
+	f := fraction{cells, s.seconds, counting(cells)}
 	if s.basis.Basis == Heap {
-		f.of = s.ones()
+		f.of = s.count
 	}
 	return f
-}
-
-// loadOf is what a load is of.
-func (s *sample) loadOf() sum {
-	if s.basis.Basis == Heap {
-		return s.count
-	}
-	return s.seconds
 }
 
 // cost is the CPU time of a process, or of a marker that it has. It was counted by the system and not
 // sampled, or nearly all of it: samples come at steady distances of CPU time.
 func (s *sample) cost(name string) fraction {
-	f := fraction{of: s.ones()}
+	f := fraction{of: s.count}
 	if name != "" {
-		f.of = s.markerCells(name, countOf)
+		f.of = s.parts(s.markerCells(name, countOf))
 	}
 	f.value = s.cells(func(p *process) cell {
 		switch {
@@ -361,7 +357,7 @@ type durationSample struct{ count, rate, mean, p50, p99 Estimate }
 func (s *sample) marker(name string) durationSample {
 	count, took, all := s.markerCells(name, countOf), s.markerCells(name, timedOf), s.markerCells(name, timeOf)
 	n, times := s.sum(count), s.quantiles(name, 0.5, 0.99)
-	return durationSample{s.ratio(count, n, s.count, 0), s.ratio(count, n, s.seconds, 0), s.ratio(took, s.sum(all), s.sum(took), 0), times[0], times[1]}
+	return durationSample{s.ratio(count, n, s.count.sum, 0), s.ratio(count, n, s.seconds.sum, 0), s.ratio(took, s.sum(all), s.sum(took), 0), times[0], times[1]}
 }
 
 // markerCells are the cells of markers of a name.
@@ -393,8 +389,8 @@ func (s *sample) quantiles(name string, shares ...float64) []Estimate {
 		return out
 	}
 	counts := newCounts(&all)
-	for _, w := range s.weights {
-		counts.draw(s, name, w)
+	for d := range draws {
+		counts.draw(s, name, d)
 		for i, q := range shares {
 			if v, ok := counts.quantile(q); ok {
 				drawn[i] = append(drawn[i], v)
@@ -421,12 +417,12 @@ func newCounts(all *durations.Sum) *counts {
 	return &counts{first: first, last: last, weights: make([]float64, last-first+1), of: all}
 }
 
-// draw counts those of one draw.
-func (c *counts) draw(s *sample, name string, weights []float64) {
+// draw counts those of draw d.
+func (c *counts) draw(s *sample, name string, d int) {
 	clear(c.weights)
 	c.all = 0
 	for _, at := range s.markers[name] {
-		w := weights[at.process]
+		w := s.weights[at.process][d]
 		if w == 0 {
 			continue
 		}

@@ -23,7 +23,7 @@ const maxVote = 0.05
 //  2. The functions whose interval holds this ratio, or is unbounded, are the measure, if they are the
 //     majority.
 func (b *builder) measure() {
-	b.base.ref, b.new.ref, b.unit = b.base.all, b.new.all, 1
+	b.base.ref, b.new.ref, b.unit = b.base.all.sum, b.new.all.sum, 1
 	type voter struct {
 		f     *Function
 		votes float64
@@ -55,7 +55,7 @@ func (b *builder) measure() {
 	if votes <= all/2 {
 		return
 	}
-	base, new := b.base.selfOf(steady), b.new.selfOf(steady)
+	base, new := b.base.sum(b.base.selfCells(steady)), b.new.sum(b.new.selfCells(steady))
 	if base.whole <= 0 || new.whole <= 0 {
 		return
 	}
@@ -65,11 +65,10 @@ func (b *builder) measure() {
 
 func (c *Change) ratio() float64 { return c.New.Value / c.Base.Value }
 
-// selfOf is what some functions used by themselves.
-func (s *sample) selfOf(names []string) sum {
-	var cells []cell
+// selfCells are those of what some functions used by themselves.
+func (s *sample) selfCells(names []string) (cells []cell) {
 	for _, name := range names {
 		cells = append(cells, s.cellsOf(name, selfOf)...)
 	}
-	return s.sum(cells)
+	return cells
 }

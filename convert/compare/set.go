@@ -17,6 +17,8 @@ type Set struct {
 	functions []string // by calls.Key
 	markers   []string
 	stacks    stacks
+
+	withoutStacks bool // there was no memory for them
 }
 
 // process is what one process did.
@@ -26,6 +28,9 @@ type process struct {
 	version  string
 	taken    string // how samples were taken
 	machine  string // architecture and processor
+	compiler string // version of Go
+	slowed   string // by what its build adds
+	failed   bool   // it crashed, was killed, or had an exit status
 	host     string
 	start    stream.Time
 	end      stream.Time
@@ -34,7 +39,7 @@ type process struct {
 	interval float64 // seconds between samples, 0 unknown
 	all      calls.Amount
 	sums     []calls.Sum
-	own      []nodeSum // of the stacks, if they are kept
+	own      []nodeSum // of the stacks
 	markers  []markerSum
 	counters []counterSum
 }
@@ -54,8 +59,8 @@ type Sink struct {
 	// Begin.
 	Of Basis
 
-	// Stacks keeps the samples of each process by their stacks, for [Options.Tree]. Set it before
-	// Begin.
+	// Stacks has the sink fail if there is too little memory for the samples of each process by their stacks, without
+	// which there is no [Options.Tree], and functions that were renamed or divided are not found. Set it before Begin.
 	Stacks bool
 
 	from, to    stream.Time
@@ -95,11 +100,24 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	if err = s.meter.Begin(t); err != nil {
 		return err
 	}
-	if s.Stacks {
-		s.merged, err = newMerger(s.Set, t, keys)
-		s.sums.Each = s.merged.add
+	if s.merged, err = newMerger(s.Set, t, keys); err != nil {
+		return s.withoutStacks(err)
 	}
-	return err
+	s.sums.Each = s.merged.add
+	return nil
+}
+
+// withoutStacks goes on without stacks, if they are not needed. The error says why.
+func (s *Sink) withoutStacks(err error) error {
+	if s.Stacks {
+		return err
+	}
+	s.merged, s.sums.Each = nil, nil
+	s.Set.stacks, s.Set.withoutStacks = stacks{}, true
+	for i := range s.Set.processes {
+		s.Set.processes[i].own = nil
+	}
+	return nil
 }
 
 // Segment adds the rows of b.
@@ -175,12 +193,16 @@ func (s *Sink) endProcess() (err error) {
 	s.now.program, s.now.version = cmp.Or(p.Service, p.Name), p.Version
 	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
+	s.now.compiler, s.now.slowed = p.Go, cmp.Or(strings.Join(p.SlowedBy, " "), "nothing")
+	s.now.failed = p.Exit.Failed()
 	s.now.instance = p.Instance
 	s.now.host, s.now.start, s.now.end = p.Host, p.Start, max(p.End, s.last)
 	s.now.all = s.sums.All
 	s.now.sums = slices.Clone(s.sums.Take())
 	if s.merged != nil {
-		s.now.own, err = s.merged.take()
+		if s.now.own, err = s.merged.take(); err != nil {
+			err = s.withoutStacks(err)
+		}
 	}
 	s.Set.processes = append(s.Set.processes, s.now)
 	s.now, s.first, s.last = process{}, 0, 0

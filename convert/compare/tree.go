@@ -14,7 +14,6 @@ import (
 // all others look faster, as it does with shares of all.
 type Tree struct {
 	Nodes   []Node // the root first, callers before what they call
-	Matched []Match
 	Measure Measure
 	Judged  bool // that a node is grey means something
 }
@@ -52,7 +51,7 @@ type marked struct {
 	Total Change   `json:"total"`
 }
 
-// MarshalJSON writes what a picture shows in colours, and what was matched; not all nodes.
+// MarshalJSON writes what a picture shows in colours, not all nodes.
 func (t *Tree) MarshalJSON() ([]byte, error) {
 	all := []marked{}
 	for i := range t.Nodes {
@@ -70,9 +69,8 @@ func (t *Tree) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Judged  bool     `json:"judged"`
 		Measure Measure  `json:"measure"`
-		Matched []Match  `json:"matched"`
 		Marked  []marked `json:"marked"`
-	}{t.Judged, t.Measure, append([]Match{}, t.Matched...), all})
+	}{t.Judged, t.Measure, all})
 }
 
 const (
@@ -228,7 +226,7 @@ func (b *builder) judge() {
 	b.base.try(b)
 	b.new.try(b)
 	processes := b.report.processes()
-	if b.report.common == 0 {
+	if b.report.inCommon() == 0 {
 		processes = 0 // all would be new or gone
 	}
 	b.Judged = processes >= minProcesses
@@ -318,9 +316,7 @@ func (s *side) add(f *figure, c cell) {
 	f.whole += c.value
 	f.counted += c.counted
 	f.strata[s.stratum[c.process]] = true
-	for d, w := range s.weights {
-		f.drawn[d] += w[c.process] * c.value
-	}
+	f.sum.add(s.weights[c.process], c.value)
 }
 
 // plain is a figure in the tree's unit, of which the error is not known.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -50,13 +52,13 @@ func stacked(t testing.TB, c costs, processes int, seed uint64) *Set {
 	return sink.Set
 }
 
-func treeOf(t testing.TB, base, new *Set) *Tree {
+func drawn(t testing.TB, base, new *Set) *Report {
 	t.Helper()
 	r, err := Compare(base, new, Options{Tree: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Tree
+	return r
 }
 
 // marks are the coloured nodes: "+main.work".
@@ -73,8 +75,8 @@ func (t *Tree) marks() (all []string) {
 	return all
 }
 
-func (t *Tree) matched() (all []string) {
-	for _, m := range t.Matched {
+func (r *Report) matched() (all []string) {
+	for _, m := range r.Matched {
 		how := "moved"
 		if m.Renamed {
 			how = "renamed"
@@ -93,7 +95,30 @@ var shop = costs{
 	"main.main main.serve main.rank main.less": 400, "main.main main.serve main.rank": 300, "main.main main.gc": 300, "main.main main.serve": 50,
 }
 
-// Only what became slower or faster is coloured, and not what is called otherwise or lies elsewhere.
+// beyond are the outcomes of conditions that are beyond their bounds. They are the same without a report.
+func beyond(t testing.TB, r *Report, base, new *Set, texts ...string) (alarms []string) {
+	t.Helper()
+	var all []Condition
+	for _, text := range texts {
+		all = append(all, condition(t, text))
+	}
+	outcomes, err := r.Check(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := Check(base, new, Options{}, all...)
+	if diff := cmp.Diff(outcomes, alone, cmpopts.IgnoreUnexported(Outcome{}, Condition{}, Change{}, Estimate{}, Match{})); err != nil || diff != "" {
+		t.Errorf("by itself, %v:\n%s", err, diff)
+	}
+	for _, o := range outcomes {
+		if o.Verdict == Beyond {
+			alarms = append(alarms, o.Text+" "+o.Name)
+		}
+	}
+	return alarms
+}
+
+// Only what became slower or faster is coloured or fails a gate, and not what is called otherwise or lies elsewhere.
 func TestOnlyRegressionsAreColoured(t *testing.T) {
 	const serve = "main.main main.serve "
 	for name, c := range map[string]struct {
@@ -120,6 +145,8 @@ func TestOnlyRegressionsAreColoured(t *testing.T) {
 		"a part of it beside": {now: costs{serve + "main.rank": 100, serve + "main.place": 200}, matched: []string{"moved main.rank > main.place"}},
 		"inlined": {now: costs{serve + "main.rank": 0, serve + "main.rank main.less": 0, serve: 350, serve + "main.less": 400},
 			matched: []string{"moved main.rank > main.less main.serve"}},
+		"with its callee": {base: costs{serve + "main.check": 200, serve + "main.check main.lower": 200}, now: costs{serve + "main.check": 0, serve + "main.check main.lower": 0, serve + "main.check1": 250, serve + "main.check2": 150},
+			matched: []string{"moved main.check > main.check1 main.check2"}},
 		"wrapped": {now: costs{serve + "main.rank": 0, serve + "main.rank main.less": 0, serve + "main.timed main.rank main.less": 400, serve + "main.timed main.rank": 300},
 			matched: []string{"moved main.rank > main.timed"}},
 		"divided and slower": {base: costs{serve + "main.check": 400}, now: costs{serve + "main.check": 0, serve + "main.check1": 250, serve + "main.check2": 450},
@@ -129,12 +156,17 @@ func TestOnlyRegressionsAreColoured(t *testing.T) {
 		"small things, all slower": {base: many(200, 4), now: many(200, 6), marks: []string{"+main.many"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := treeOf(t, stacked(t, shop.with(c.base), 8, 1), stacked(t, shop.with(c.base).with(c.now), 8, 2))
-			if diff := cmp.Diff(c.marks, got.marks()); diff != "" {
+			base, new := stacked(t, shop.with(c.base), 8, 1), stacked(t, shop.with(c.base).with(c.now), 8, 2)
+			got := drawn(t, base, new)
+			if diff := cmp.Diff(c.marks, got.Tree.marks()); diff != "" {
 				t.Errorf("marks (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(c.matched, got.matched()); diff != "" {
 				t.Errorf("matched (-want +got):\n%s", diff)
+			}
+			alarms := beyond(t, got, base, new, "self(*) > +3pp", "total(*) > +3pp", "self(*) > +20%")
+			if grew := slices.ContainsFunc(c.marks, func(mark string) bool { return mark[0] == '+' }); grew != (len(alarms) > 0) {
+				t.Errorf("a gate has alarms %q", alarms)
 			}
 		})
 	}
@@ -154,19 +186,54 @@ func TestNoiseIsGrey(t *testing.T) {
 	const runs = 30
 	alarms := 0
 	for seed := range uint64(runs) {
-		tree := treeOf(t, stacked(t, shop, 5, 2*seed), stacked(t, shop, 5, 2*seed+1))
-		if len(tree.marks()) > 0 {
+		r := drawn(t, stacked(t, shop, 5, 2*seed), stacked(t, shop, 5, 2*seed+1))
+		if len(r.Tree.marks()) > 0 {
 			alarms++
 		}
-		if len(tree.Matched) > 0 {
-			t.Errorf("seed %d: matched %v", seed, tree.matched())
+		if len(r.Matched) > 0 {
+			t.Errorf("seed %d: matched %v", seed, r.matched())
 		}
 	}
 	if t.Logf("coloured something in %d of %d", alarms, runs); alarms > 5 { // 1.5 are expected
 		t.Errorf("coloured something in %d of %d runs without a difference", alarms, runs)
 	}
-	tree := treeOf(t, stacked(t, shop, 2, 1), stacked(t, shop.with(costs{"main.main main.gc": 3000}), 9, 2))
+	tree := drawn(t, stacked(t, shop, 2, 1), stacked(t, shop.with(costs{"main.main main.gc": 3000}), 9, 2)).Tree
 	if marks := tree.marks(); len(marks) > 0 {
 		t.Errorf("with two processes: %v", marks)
+	}
+}
+
+// Where memory is short a text is made without stacks, and says what it lacks; a picture is not made.
+func TestWithoutStacks(t *testing.T) {
+	read := func(memory int64, drawn bool) (*Set, error) {
+		b := streamtest.NewBuilder()
+		for i := range 3 {
+			p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: i + 1, Name: "shop", Start: 1, End: 1e9})
+			for k := range 3000 {
+				p.Main.Add(streamtest.Row{Time: stream.Time(k + 1), Stack: b.Stack("main.main", "main.old", fmt.Sprint("main.f", k)), Weight: 1, CPU: 1e6})
+			}
+		}
+		sink := New(math.MinInt64, math.MaxInt64)
+		sink.Stacks = drawn
+		return sink.Set, stream.Copy(sink, b.Source(), stream.CopyOptions{Memory: memory, SpillDir: t.TempDir()})
+	}
+	var tooMuch *stream.ErrMemory
+	memory := int64(1 << 20)
+	set, err := read(memory, false)
+	for ; errors.As(err, &tooMuch) && memory < 1<<30; set, err = read(memory, false) {
+		memory += memory / 8
+	}
+	if err != nil || !set.withoutStacks {
+		t.Fatalf("with %d bytes: %v, without stacks %v", memory, err, set.withoutStacks)
+	}
+	if _, err := read(memory, true); !errors.As(err, &tooMuch) {
+		t.Errorf("a picture with %d bytes: %v", memory, err)
+	}
+	r := compare(t, set, stacked(t, shop, 3, 1))
+	if !strings.Contains(strings.Join(r.Notes, "\n"), "more memory than --mem allows") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if set, err = read(1<<30, false); err != nil || set.withoutStacks {
+		t.Errorf("with enough: %v, without stacks %v", err, set.withoutStacks)
 	}
 }

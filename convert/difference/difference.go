@@ -195,9 +195,9 @@ func lines(r *compare.Report) (all []flame.Text) {
 	if !r.Tree.Judged {
 		add(flame.LossStyle, "Nothing is coloured: no difference could be told from noise")
 	}
-	for i, m := range r.Tree.Matched {
+	for i, m := range r.Matched {
 		if i == maxMatched {
-			add(flame.FactStyle, "and %d more that were matched", len(r.Tree.Matched)-maxMatched)
+			add(flame.FactStyle, "and %d more that were matched", len(r.Matched)-maxMatched)
 			break
 		}
 		add(flame.FactStyle, "Matched: %s", matched(m))

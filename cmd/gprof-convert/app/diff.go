@@ -41,11 +41,13 @@ func (c *diffCmd) Help() string {
   gprof-convert diff --base main --new branch --fail-if 'p99(http.request) > +10%' --fail-if 'self(*) > +20%'
   gprof-convert diff --base main --new branch --last 30s --json | jq '.functions[] | select(.self.found)'
 
-Functions are matched by name, so the sets may be of different builds. Recordings
-may differ in length and number: functions are compared by their share of all
-samples, markers by how many there are in a second of one process and how long
-they took. CPU time is compared with CPU time alone. Of filters, --from, --to and
---last make the seconds fewer by which rates are divided, others do not.
+Functions are matched by name, so the sets may be of different builds. Those that were
+renamed, and those between which costs only moved because one was divided or inlined,
+are compared as one and have one line, which says what they were. Recordings may differ
+in length and number: functions are compared by their share of all samples, markers by
+how many there are in a second of one process and how long they took. CPU time is
+compared with CPU time alone. Of filters, --from, --to and --last make the seconds fewer
+by which rates are divided, others do not.
 
 Behind a change stands its error (95 %), which is taken from how much the processes
 of a set differ from each other; so record several, 3 at least, better 10. Changes
@@ -54,8 +56,7 @@ comparison in twenty has any.
 
 With -o, the call trees are drawn: the flame graph of the base, and below it the
 icicle of what is new. Only what changed beyond the noise has a colour: orange grew,
-blue fell. Functions that were renamed, and costs that went to a neighbour because
-a function was divided or inlined, are matched; the legend lists them.
+blue fell. The legend lists which functions were matched.
 
 Processes that were recorded at once on the same processors, or in turn, are compared
 in pairs, so that what the machine did meanwhile drops out: see docs/compare.md.

@@ -26,7 +26,7 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 		lines := human.NewTable(out, width, "self", "new", "", "total", "new", "", "function")
 		for _, f := range r.Functions {
 			lines.Row(formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), changeText(f.Self),
-				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total), f.Name)
+				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total), nameText(f.Name, f.Match))
 		}
 		lines.Flush()
 	}
@@ -47,6 +47,14 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 		}
 		lines.Flush()
 	}
+}
+
+// nameText is the name of a function, and what it was in the base if that is something else.
+func nameText(name string, m *compare.Match) string {
+	if m == nil {
+		return name
+	}
+	return name + " (" + m.Origin() + ")"
 }
 
 // costText is how the CPU time of a process changed.
@@ -220,8 +228,11 @@ func figureText(figure string, v float64) string {
 func OutcomeText(o compare.Outcome) string {
 	c, figure := o.Change, o.Condition.Figure
 	was := fmt.Sprintf("from %s to %s", figureText(figure, c.Base.Value), figureText(figure, c.New.Value))
-	if o.Of > 0 {
-		was = fmt.Sprintf("of %d, %s: %s", o.Of, wording.Printable(o.Name), was)
+	switch name := wording.Printable(nameText(o.Name, o.Match)); {
+	case o.Of > 0:
+		was = fmt.Sprintf("of %d, %s: %s", o.Of, name, was)
+	case o.Match != nil:
+		was = name + ": " + was
 	}
 	if c.Relative != nil {
 		was += fmt.Sprintf(", %s", formatFine(*c.Relative))

@@ -62,9 +62,10 @@ func foundLines(r *compare.Report) (lines []string) {
 	add("CPU time of one process", "", r.Cost, formatSeconds)
 	add(loadText(r), "", r.All, func(v float64) string { return loadFigure(r, v) })
 	for _, f := range r.Functions {
-		add("self", codeCell(f.Name), f.Self, formatShare)
+		name := codeCell(nameText(f.Name, f.Match))
+		add("self", name, f.Self, formatShare)
 		if !f.Leaf() || !f.Self.Found {
-			add("total", codeCell(f.Name), f.Total, formatShare)
+			add("total", name, f.Total, formatShare)
 		}
 	}
 	for _, m := range r.Markers {
@@ -95,7 +96,7 @@ func markdownFunctions(out io.Writer, functions []*compare.Function) {
 	}
 	fmt.Fprintln(out, "\n| function | self | new | | total | new | |\n|---|--:|--:|--:|--:|--:|--:|")
 	for _, f := range functions {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", codeCell(f.Name), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self)),
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", codeCell(nameText(f.Name, f.Match)), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self)),
 			formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), cell(changeText(f.Total)))
 	}
 }
