@@ -27,6 +27,7 @@ func (r *Report) compareKinds() {
 	r.noteKinds("different versions of Go built the programs", func(p *process) string { return p.compiler })
 	r.noteKinds("the builds have in them that costs time", func(p *process) string { return p.slowed })
 	r.noteHosts()
+	r.noteEnds()
 	if !r.Seconds && !r.Basis.valued() {
 		r.noteKinds("samples are counted, and were taken at different rates", func(p *process) string { return fmt.Sprintf("every %g s", p.interval) })
 	}
@@ -49,6 +50,25 @@ func (s *sample) commonWith(o *sample) float64 {
 	return whole(s.selfCells(names)) / s.all.whole
 }
 
+// noteEnds notes that the ends of processes were recorded in one of the sets alone. Servers that still run are in both.
+func (r *Report) noteEnds() {
+	unseen := func(s *sample) (n int) {
+		for i := range s.set.processes {
+			n += number(s.set.processes[i].unseen)
+		}
+		return n
+	}
+	note := func(name string, n, of int) {
+		r.Notes = append(r.Notes, fmt.Sprintf("the ends of %d of %d processes of the %s set were not recorded: if they were killed they may have done less than others", n, of, name))
+	}
+	switch base, new := unseen(r.base), unseen(r.new); {
+	case base > 0 && new == 0:
+		note("base", base, r.Base.Processes)
+	case new > 0 && base == 0:
+		note("new", new, r.New.Processes)
+	}
+}
+
 // noteHosts says why sets that are large enough have no pairs, if it is for the hosts.
 func (r *Report) noteHosts() {
 	hosts := func(s *sample) (all []string) {
@@ -60,7 +80,7 @@ func (r *Report) noteHosts() {
 	base, new := hosts(r.base), hosts(r.new)
 	both := func(host string) bool { return host == "" || slices.Contains(base, host) }
 	if r.Pairs == 0 && r.processes() >= minPairs && !slices.Contains(base, "") && !slices.ContainsFunc(new, both) {
-		r.Notes = append(r.Notes, "no host is in both sets, unless one of them is redacted, so no processes are compared in pairs")
+		r.Notes = append(r.Notes, "the sets have no host in common, so no processes are compared in pairs; in redacted recordings hosts have other names")
 	}
 }
 

@@ -116,6 +116,7 @@ func TestDifferentSetsAreNoted(t *testing.T) {
 		for i := range s.processes {
 			p := &s.processes[i]
 			p.host, p.compiler, p.slowed, p.interval = "h1", "go1.26", "nothing", 0.01
+			p.unseen = false
 			change(p)
 		}
 		return s
@@ -128,8 +129,10 @@ func TestDifferentSetsAreNoted(t *testing.T) {
 		"same":      {same, same, ""},
 		"Go":        {same, func(p *process) { p.compiler = "go1.27" }, "different versions of Go built the programs: go1.26 in the base set, go1.27 in the new one"},
 		"race":      {same, func(p *process) { p.slowed = "race cover" }, "the builds have in them that costs time: nothing in the base set, race cover in the new one"},
-		"host":      {same, func(p *process) { p.host = "h2" }, "no host is in both sets"},
+		"host":      {same, func(p *process) { p.host = "h2" }, "the sets have no host in common"},
 		"no host":   {same, func(p *process) { p.host = "" }, ""},
+		"killed":    {same, func(p *process) { p.unseen = p.instance == 3 }, "the ends of 1 of 12 processes of the new set were not recorded"},
+		"running":   {func(p *process) { p.unseen = true }, func(p *process) { p.unseen = p.instance > 3 }, ""},
 		"some fail": {same, func(p *process) { p.failed = p.instance < 3 }, "2 of 12 processes of the new set crashed"},
 	} {
 		r := compare(t, set(c.base), set(c.new))

@@ -31,6 +31,7 @@ type process struct {
 	compiler string // version of Go
 	slowed   string // by what its build adds
 	failed   bool   // it crashed, was killed, or had an exit status
+	unseen   bool   // its end was not recorded: it was killed, or still ran
 	host     string
 	start    stream.Time
 	end      stream.Time
@@ -194,7 +195,7 @@ func (s *Sink) endProcess() (err error) {
 	s.now.taken, s.now.machine = p.CPU, strings.TrimSpace(p.Machine()+" "+p.CPUName)
 	s.now.seconds, s.now.interval = s.seconds(p), max(0, float64(p.Interval)/1e9)
 	s.now.compiler, s.now.slowed = p.Go, cmp.Or(strings.Join(p.SlowedBy, " "), "nothing")
-	s.now.failed = p.Exit.Failed()
+	s.now.failed, s.now.unseen = p.Exit.Failed(), !p.Exit.Known
 	s.now.instance = p.Instance
 	s.now.host, s.now.start, s.now.end = p.Host, p.Start, max(p.End, s.last)
 	s.now.all = s.sums.All

@@ -14,7 +14,7 @@ func Annotate(out io.Writer, outcomes []compare.Outcome) {
 	kinds := map[compare.Verdict]string{compare.Holds: "notice", compare.Beyond: "error"}
 	for _, o := range outcomes {
 		kind := kinds[o.Verdict]
-		if kind == "" {
+		if kind == "" || !o.Change.Judged {
 			kind = "warning"
 		}
 		fmt.Fprintf(out, "::%s title=%s::%s\n", kind, annotationProperty.Replace("gprof: "+o.Text), annotationText.Replace(OutcomeText(o)))

@@ -250,6 +250,9 @@ func OutcomeText(o compare.Outcome) string {
 	case compare.Beyond:
 		return was + ", which is more than noise" + powerText(&o)
 	}
+	if !c.Judged {
+		return was + ", within the bound, as far as so few processes tell: record at least 3 in each set"
+	}
 	return was + ", within the bound" + powerText(&o)
 }
 
