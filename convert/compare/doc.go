@@ -53,7 +53,8 @@
 // What a machine does to a process, by what else it runs, is often ten times what a change of the program does. So
 // processes of both sets that ran at once, or else one after the other, are compared with each other
 // (pairs.go). The logarithm of their ratio is a difference; the middle of all by Hodges and Lehmann is the
-// change, and Wilcoxon's signed-rank test says what is noise, so some wild pairs decide nothing. This is for
+// change, and Wilcoxon's signed-rank test says what is noise, so some wild pairs decide nothing. Pairs that follow each other
+// may be alike; their correlation makes intervals wider. This is for
 // figures that each process of a pair has; others, and sets without pairs, are compared as above.
 //
 // # Conditions

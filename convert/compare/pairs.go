@@ -32,6 +32,8 @@ type run struct {
 //
 //  1. Processes that ran together for most of their time, those first that began together.
 //  2. Of the others, neighbours in time.
+//
+// They are in the order in which they were recorded: what goes on beside them may make neighbours alike.
 func (r *Report) pair(known [][2]int) {
 	if known != nil {
 		for _, p := range known {
@@ -56,6 +58,9 @@ func (r *Report) pair(known [][2]int) {
 	r.atOnce = len(pairs)
 	pairs = append(pairs, inTurn(slices.DeleteFunc(all, func(x *run) bool { return x.done }))...)
 	if len(pairs) >= minPairs && float64(len(pairs)) >= fewPairs*float64(r.processes()) {
+		slices.SortStableFunc(pairs, func(a, b pair) int {
+			return cmp.Compare(r.base.set.processes[a.base].start, r.base.set.processes[b.base].start)
+		})
 		r.pairs, r.Pairs = pairs, len(pairs)
 	}
 }

@@ -1,10 +1,5 @@
 package compare
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Part is the set of some processes of s, by their numbers from 0, in that order. It shares what does not change
 // with s.
 func (s *Set) Part(processes []int) *Set {
@@ -29,8 +24,5 @@ func (r *Report) Paired() (all [][2]int) {
 	for _, p := range r.pairs {
 		all = append(all, [2]int{p.base, p.new})
 	}
-	slices.SortStableFunc(all, func(a, b [2]int) int {
-		return cmp.Compare(r.base.set.processes[a[0]].start, r.base.set.processes[b[0]].start)
-	})
 	return all
 }

@@ -2,6 +2,7 @@ package chance
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -74,5 +75,34 @@ func TestMiddle(t *testing.T) {
 	}
 	if middle, low, high = Middle(make([]float64, 9), Unlikely); math.Abs(middle) > 1e-9 {
 		t.Errorf("of nothing but zeros: %g (%g to %g)", middle, low, high)
+	}
+}
+
+// Neighbours that are alike say less than as many numbers would: there are not more findings where there is nothing to be
+// found, and hardly fewer of independent numbers.
+func TestNeighbours(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int, alike, more float64) []float64 {
+		d, before := make([]float64, n), random.NormFloat64()
+		for i := range d {
+			before = alike*before + math.Sqrt(1-alike*alike)*random.NormFloat64()
+			d[i] = before + more
+		}
+		return d
+	}
+	const runs, n = 1000, 400
+	for _, tt := range []struct {
+		alike, more float64
+		least, most int
+	}{{0, 0, 25, 75}, {0.4, 0, 25, 100}, {0, 0.162, 850, runs}} { // the last has 90 % power by itself
+		found := 0
+		for range runs {
+			if SignedRank(draw(n, tt.alike, tt.more)) <= Unlikely {
+				found++
+			}
+		}
+		if found < tt.least || found > tt.most {
+			t.Errorf("correlation %g, %+g: found in %d of %d, want %d to %d", tt.alike, tt.more, found, runs, tt.least, tt.most)
+		}
 	}
 }

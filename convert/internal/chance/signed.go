@@ -7,7 +7,8 @@ import (
 
 // SignedRank is how likely it is that numbers which are as often above 0 as below lie as much to one side
 // as these do: Wilcoxon's signed-rank test, to either side. Numbers far out count no more than their
-// rank, so a few wild ones do not decide. Of fewer than six it is never below [Unlikely].
+// rank, so a few wild ones do not decide. Of fewer than six it is never below [Unlikely]. Numbers are in the order in which they
+// were measured: neighbours that are alike count for less.
 func SignedRank(d []float64) float64 { return newDifferences(d).chance(0) }
 
 // maxExact is the most numbers of which all signs are tried; of more, sums of ranks are normal enough.
@@ -18,10 +19,41 @@ const maxExact = 20
 type differences struct {
 	sorted []float64
 	ranks  []float64 // scratch
+	alike  float64   // see alike
 }
 
 func newDifferences(d []float64) *differences {
-	return &differences{slices.Sorted(slices.Values(d)), make([]float64, 0, len(d))}
+	sorted := slices.Sorted(slices.Values(d))
+	return &differences{sorted, make([]float64, 0, len(d)), alike(d, sorted)}
+}
+
+// maxLag is how far apart numbers are at most that may be alike because they were measured one soon after the other, and
+// lagShare the share of them all.
+const (
+	maxLag   = 20
+	lagShare = 1.0 / 40
+)
+
+// alike is how much more the sum of numbers varies than if each were independent of its neighbours, 1 at the least: by the
+// correlations of their ranks, those of far neighbours weighted less, as Newey and West do.
+func alike(d, sorted []float64) float64 {
+	n, lags := len(d), min(maxLag, int(lagShare*float64(len(d))))
+	if lags == 0 {
+		return 1
+	}
+	ranks := make([]float64, n)
+	for i, v := range d {
+		at, _ := slices.BinarySearch(sorted, v)
+		ranks[i] = float64(at) - float64(n-1)/2
+	}
+	square, sum := 0.0, 0.0
+	for i, r := range ranks {
+		square += r * r
+		for lag := 1; lag <= min(lags, i); lag++ {
+			sum += (1 - float64(lag)/float64(lags+1)) * r * ranks[i-lag]
+		}
+	}
+	return max(1, 1+2*sum/square)
 }
 
 // chance is [SignedRank] of the numbers less at.
@@ -38,7 +70,7 @@ func (d *differences) chance(at float64) float64 {
 	for _, r := range ranks {
 		square += r * r
 	}
-	return math.Erfc(max(0, far-0.5) / math.Sqrt(square/4) / math.Sqrt2)
+	return math.Erfc(max(0, far-0.5) / math.Sqrt(d.alike*square/4) / math.Sqrt2)
 }
 
 // signed ranks numbers by how far they are from a point, equal ones alike and those that are there not at all: the
