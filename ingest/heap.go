@@ -19,10 +19,11 @@ type heapSource struct {
 	heaps    map[stream.ProcessID]*stream.Heap
 	counters map[stream.CounterID]bool // whether it is the heap's
 	pictures map[stream.EventID]*pictureFields
+	read     []*Process // by ProcessID-1
 }
 
-func watchHeap(src stream.Source) stream.Source {
-	return &heapSource{Wrapper: stream.Wrapper{Source: src}, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}, pictures: map[stream.EventID]*pictureFields{}}
+func watchHeap(src stream.Source, read []*Process) stream.Source {
+	return &heapSource{Wrapper: stream.Wrapper{Source: src}, read: read, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}, pictures: map[stream.EventID]*pictureFields{}}
 }
 
 // Next implements [stream.Source].
@@ -77,7 +78,7 @@ func (s *heapSource) finish() {
 	t := s.Tables()
 	for _, id := range slices.Sorted(maps.Keys(s.heaps)) {
 		h := s.heaps[id]
-		if h.Sampled == 0 {
+		if h.Sampled == 0 || s.isPart(id) {
 			continue
 		}
 		p := t.Process(id)
@@ -85,6 +86,12 @@ func (s *heapSource) finish() {
 		t.Ledger.Add(stream.Line{Process: p.InstanceName(), Reason: stream.ReasonHeap, What: "heap in use", Where: heapText(p), Count: 1, Bytes: max(0, h.InUse-h.Explained)})
 	}
 	clear(s.heaps)
+}
+
+// isPart reports whether a slice left out what was said of the heap before.
+func (s *heapSource) isPart(id stream.ProcessID) bool {
+	p := s.read[id-1]
+	return p.foreign == nil && len(p.LeftOut) > 0
 }
 
 func heapText(p *stream.Process) string {

@@ -62,7 +62,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s)...)
 	}
 	if s.From == 0 && s.To == 0 { // else it is of a part
-		recorded = watchHeap(recorded)
+		recorded = watchHeap(recorded, processes)
 	}
 	if len(others) == 0 {
 		return recorded, nil

@@ -4,6 +4,7 @@ package ranking
 import (
 	"fmt"
 	"io"
+	"slices"
 	"math"
 	"strconv"
 
@@ -41,6 +42,9 @@ func Total(t *top.Table) string {
 	amount := Amount(t, t.All)
 	switch t.Of {
 	case top.Heap:
+		if len(t.Ages) > 0 && !slices.ContainsFunc(t.Ages, func(a top.Age) bool { return a.Heap != nil }) {
+			return amount + " of the heap in what was read"
+		}
 		return amount + " of the heap in use at the end"
 	case top.Allocations:
 		return amount + " allocated"
@@ -80,7 +84,7 @@ func printAges(out io.Writer, t *top.Table) {
 		case a.Heap != nil:
 			text = "as of " + wording.Heap(a.Heap, stream.Time(a.End))
 		case t.Of == top.Heap:
-			text += "; what was allocated in the time that was asked for and not freed in it"
+			text += "; what was allocated and not freed in what was read"
 		}
 		fmt.Fprintf(out, "  %s: %s\n", wording.Printable(a.Process), text)
 	}
