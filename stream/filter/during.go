@@ -78,6 +78,7 @@ type duringFilter struct {
 // eventQueries is an event and the queries that name it.
 type eventQueries struct {
 	queries []boundQuery
+	named   bool // by one of them, at least one marker
 }
 
 // boundQuery is a query of one event.
@@ -119,6 +120,7 @@ func (d *duringFilter) see(b *stream.Batch) error {
 		for i := range b.Time {
 			if f.names(b, i) {
 				d.named++
+				e.named = true
 				d.marker(f, b, i)
 			}
 		}
@@ -415,7 +417,7 @@ func (d *duringFilter) asked() string {
 func (d *duringFilter) fields() []string {
 	names := []string{durationField}
 	for id, e := range d.events {
-		if e != nil && len(e.queries) > 0 {
+		if e != nil && e.named {
 			for _, f := range d.tables.Event(stream.EventID(id)).Fields {
 				names = append(names, shown(f.Name))
 			}

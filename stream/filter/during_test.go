@@ -180,6 +180,22 @@ func TestDuringLeavesOut(t *testing.T) {
 	}
 }
 
+// Fields are told of those events alone whose markers a query names, not of all that have names of their own.
+func TestNoMatchOfFields(t *testing.T) {
+	b := streamtest.NewBuilder()
+	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+	named := []stream.EventField{{Name: "name", Type: stream.Text}, {Name: "key", Type: stream.Int}}
+	spans := []stream.EventField{{Name: "name", Type: stream.Text}, {Name: "kind", Type: stream.Int}}
+	p.Main.Mark(1, stream.Instant, b.Event(stream.Event{Name: "command", Fields: named, NameField: "name"}), "SET", 1)
+	p.Main.Mark(2, stream.Instant, b.Event(stream.Event{Name: "span", Fields: spans, NameField: "name"}), "GET /", 2)
+	for query, want := range map[string]string{"command[bogus=1]": "duration, key, name", "GET*[bogus=1]": "duration, kind, name"} {
+		err := stream.Copy(stream.Discard, during(t, false, query)(b.Source()), stream.CopyOptions{})
+		if !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), "their fields are "+want+", and") {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
 func TestNoMatch(t *testing.T) {
 	for _, c := range []struct {
 		filter func(stream.Source) stream.Source
