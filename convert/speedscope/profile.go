@@ -3,6 +3,7 @@ package speedscope
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
@@ -62,7 +63,7 @@ func (s *Sink) titleOf(what string) string {
 	if !track.Main || track.Name != process.Service && track.Name != process.Name {
 		title += " · " + track.Name
 	}
-	if what != "" {
+	if what != "" && !strings.HasSuffix(title, " ("+what+")") {
 		title += " (" + what + ")"
 	}
 	return title

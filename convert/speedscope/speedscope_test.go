@@ -219,6 +219,17 @@ func TestDeepStacks(t *testing.T) {
 	}
 }
 
+// A track of waits that says so in its name is not named twice.
+func TestNamesOfWaits(t *testing.T) {
+	b := streamtest.NewBuilder()
+	track := b.Process(stream.Process{Instance: 1, Name: "shop"}).Track("w (waiting)")
+	track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Waits}, Time: 1, Stack: b.Stack("main"), Weight: 1, Value: 5})
+	output, _ := convert(t, b.Source())
+	if n := strings.Count(output, "w (waiting)"); n == 0 || strings.Contains(output, "(waiting) (waiting)") {
+		t.Errorf("%d: %s", n, output)
+	}
+}
+
 // The sink's memory does not grow with the number of rows.
 func TestMemory(t *testing.T) {
 	held := func(segments int) int64 {
