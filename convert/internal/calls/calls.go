@@ -7,8 +7,10 @@
 package calls
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,7 +281,29 @@ func Package(t *stream.Tables, f stream.Frame) string {
 	if pkg := PackageOf(t.Strings.At(f.Function)); pkg != "" {
 		return pkg
 	}
-	return Module(t, f)
+	return cmp.Or(packageOfAssembly(t.Strings.At(f.File)), Module(t, f))
+}
+
+// packageOfAssembly is the package of a file of Go's assembler, whose functions may have none in their names,
+// as runtime's aeshashbody; "" of other files.
+func packageOfAssembly(file string) string {
+	dir, ok := strings.CutSuffix(file, "/"+path.Base(file))
+	if !ok || !strings.HasSuffix(file, ".s") {
+		return ""
+	}
+	for _, root := range []string{"/pkg/mod/", "/src/"} {
+		if i := strings.LastIndex(dir, root); i >= 0 {
+			dir = dir[i+len(root):]
+		}
+	}
+	if path.IsAbs(dir) {
+		return ""
+	}
+	module, rest, versioned := strings.Cut(dir, "@")
+	if _, inside, below := strings.Cut(rest, "/"); versioned && below {
+		return module + "/" + inside
+	}
+	return module
 }
 
 // PackageOf is the package in a Go function's name, "" in others.

@@ -142,3 +142,17 @@ func TestLargest(t *testing.T) {
 	const most = "9223372036854775807"
 	check(t, sum(t, b, Function).texts(), "a 0/0/0 "+most+"/"+most+"/"+most, "b "+strings.Repeat(most+"/", 2)+most+" "+strings.Repeat(most+"/", 2)+most)
 }
+
+// A function of Go's assembler may have a name without its package, which its file tells.
+func TestPackageOfAssembly(t *testing.T) {
+	for file, want := range map[string]string{
+		"/usr/local/go/src/internal/bytealg/equal_amd64.s": "internal/bytealg", "runtime/asm_amd64.s": "runtime",
+		"/go/pkg/mod/github.com/x/sum@v1.2.3/sum_amd64.s": "github.com/x/sum",
+		"github.com/x/sum@v1.2.3/block/sum_amd64.s":       "github.com/x/sum/block",
+		"/home/me/shop/add.s":                             "", "asm.s": "", "": "", "/src/../sysdeps/x86_64/memcpy.S": "", "/usr/local/go/src/runtime/map.go": "",
+	} {
+		if got := packageOfAssembly(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
