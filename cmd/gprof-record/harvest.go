@@ -77,6 +77,9 @@ func (c *harvestCmd) Run(s *tool) error {
 		}
 		o.Dirs = append(o.Dirs, dir)
 	}
+	if err := c.mounted(); err != nil {
+		return err
+	}
 	var stores store.Stores
 	place, err := stores.Place(c.To, ".harvest", "")
 	if err != nil {
@@ -87,6 +90,18 @@ func (c *harvestCmd) Run(s *tool) error {
 		return c.once(s, harvest.New(o))
 	}
 	return c.watch(s, o)
+}
+
+// mounted refuses a directory in one that is not there: a volume that is not mounted would have its
+// recordings fill the disk of the system.
+func (c *harvestCmd) mounted() error {
+	if strings.Contains(c.To, "://") {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(c.To)); err != nil {
+		return console.Exit(console.Again, err)
+	}
+	return nil
 }
 
 // find returns the directory that a word names.

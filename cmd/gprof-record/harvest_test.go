@@ -62,6 +62,7 @@ func TestHarvestErrors(t *testing.T) {
 		says string
 	}{
 		{[]string{dir, "--to", file + "/below"}, 5, "1 recording not saved: "},
+		{[]string{dir, "--to", filepath.Join(dir, "unmounted", "below")}, 5, "unmounted"},
 		{[]string{filepath.Join(dir, "none"), "--to", dir}, 1, "no session in "},
 		{[]string{file, "--to", dir}, 1, "could not be read"},
 		{[]string{"", "--to", dir}, 1, "no session: want"},
