@@ -14,7 +14,7 @@ const maxNamed = 20
 
 // printBatch says what became of the items or, if quiet, which failed.
 func printBatch(s *input.Tool, items []*item, quiet bool) {
-	var before, nothing, failed, lossy int
+	var before, nothing, failed, lossy, partly int
 	for _, it := range items {
 		switch lost := it.losses(); {
 		case it.nothing:
@@ -27,6 +27,7 @@ func printBatch(s *input.Tool, items []*item, quiet bool) {
 		case len(lost) > 0 || it.incomplete():
 			lossy++
 			if it.incomplete() {
+				partly++
 				lost = append(lost, "parts could not be read")
 			}
 			if lossy <= maxNamed && !quiet {
@@ -44,8 +45,12 @@ func printBatch(s *input.Tool, items []*item, quiet bool) {
 	if nothing > 0 {
 		none = fmt.Sprintf(", %d have nothing that was asked for", nothing)
 	}
-	s.Say(fmt.Sprintf("%d of %d converted, %d were done before%s, %d failed; %d lack something that was recorded",
-		len(items)-before-nothing-failed, len(items), before, none, failed, lossy))
+	damaged := ""
+	if partly > 0 {
+		damaged = fmt.Sprintf(", %d of them because parts could not be read", partly)
+	}
+	s.Say(fmt.Sprintf("%d of %d converted, %d were done before%s, %d failed; %d lack something that was recorded%s",
+		len(items)-before-nothing-failed, len(items), before, none, failed, lossy, damaged))
 }
 
 // judgeAll returns the error of the batch.
