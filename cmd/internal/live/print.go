@@ -44,7 +44,11 @@ func (v *View) printHead(out io.Writer) {
 
 func (v *View) printProcesses(out io.Writer, width int) {
 	if len(v.Processes) == 0 {
-		fmt.Fprintln(out, "no process is running")
+		text := "no process is running"
+		if strings.HasPrefix(v.State, text) { // which was said above
+			text = "gprof-convert why and gprof-convert top read what the last ones recorded"
+		}
+		fmt.Fprintln(out, text)
 		return
 	}
 	lines := human.NewTable(out, width, "CPU", "RSS", "heap", "goroutines", "process")
