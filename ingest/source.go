@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gprof/chunks/kept"
 	"gprof/decode"
 	"gprof/ingest/internal/spans"
 	"gprof/ingest/symbols"
@@ -95,6 +96,9 @@ func (e *expiry) current(all []*Process, ledger *stream.Ledger) []*Process {
 
 func (f *Found) noteInputs(ledger *stream.Ledger) {
 	for _, p := range f.twice {
+		if f.keptAlready(p) {
+			continue
+		}
 		if left := int64(size(p)) - p.lent; left > 0 || p.lent == 0 {
 			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: left})
 		}
@@ -105,6 +109,25 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 	for _, w := range f.Warnings {
 		ledger.Add(w.line())
 	}
+}
+
+// keptAlready reports whether a copy is there because a trigger kept it: beside the recording, and beside other
+// files that triggers of the session kept.
+func (f *Found) keptAlready(p *Process) bool {
+	session, byTrigger := p.session()
+	return slices.ContainsFunc(f.Processes, func(q *Process) bool {
+		other, alike := q.session()
+		return q.Instance == p.Instance && other == session && (byTrigger || alike)
+	})
+}
+
+// session is the directory of the process's session; byTrigger: a trigger kept this copy.
+func (p *Process) session() (dir string, byTrigger bool) {
+	dir = filepath.Dir(p.Location)
+	if files := filepath.Dir(dir); filepath.Base(files) == kept.DirName {
+		return filepath.Dir(files), true
+	}
+	return dir, false
 }
 
 // Row is the process as it is in the table of processes, without its parent and, before [Found.Span]
