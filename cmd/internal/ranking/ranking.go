@@ -4,8 +4,8 @@ package ranking
 import (
 	"fmt"
 	"io"
-	"slices"
 	"math"
+	"slices"
 	"strconv"
 
 	"gprof/cmd/internal/human"
