@@ -118,7 +118,8 @@ func (c *Flags) Digest(s *input.Tool, found *ingest.Found, sink stream.Sink) (*D
 
 // Tell prints what is missing from a digest; of several, which says of which.
 func (c *Flags) Tell(s *input.Tool, which string, one *Digest) {
-	if len(one.ledger.Lines()) > 0 && which != "" && !c.Quiet {
+	shown := func(l stream.Line) bool { return !l.Reason.Quiet() || c.asked(l) }
+	if which != "" && !c.Quiet && slices.ContainsFunc(one.ledger.Lines(), shown) {
 		s.Say("of --" + which + ":")
 	}
 	c.TellLedger(s, &one.ledger)
