@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +45,13 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "die":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "orphan":
+		parent, _ := strconv.Atoi(os.Getenv("TEST_PARENT"))
+		for syscall.Kill(parent, 0) == nil {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond)
+		os.Exit(0)
 	case "memory":
 		worked.Mark(7)
 		hold = make([]byte, 1<<46)
@@ -258,6 +266,29 @@ func TestPack(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".gprof-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A process that outlives the command by a moment is packed as one that ended, as what timeout kills.
+func TestPackAfterTheLastEnd(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "dump.gprof")
+	script := fmt.Sprintf(`TEST_PARENT=$$ %q >/dev/null 2>&1 & until ls %q/*/*/meta; do sleep 0.01; done`, os.Args[0], dir)
+	if code, _, stderr := runTest(t, "orphan", "run", "--dir", dir, "--pack", file, "--", "sh", "-c", script); code != 0 {
+		t.Fatalf("status %d, stderr %q", code, stderr)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := pack.Open(f, info.Size())
+	if err != nil || len(a.Instances()) != 1 || a.Live(a.Instances()[0]) {
+		t.Errorf("%v, %+v: recording when it was packed", err, a)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gprof/chunks/folder"
 	chunksession "gprof/chunks/session"
@@ -104,6 +105,7 @@ func (c *runCmd) Run(s *tool) error {
 	}
 	s.report(dir, len(recorded))
 	if c.Pack != "" && len(recorded) > 0 {
+		awaitEnds(recorded)
 		if err := s.pack(string(c.Pack), dir, recorded); err != nil {
 			s.Warn(fmt.Errorf("nothing is packed: %v", err))
 		}
@@ -112,6 +114,17 @@ func (c *runCmd) Run(s *tool) error {
 		return console.Exit(status, nil)
 	}
 	return nil
+}
+
+// lingering is how long a process may go on after the command for it to count as ended with it, as one that
+// timeout killed: the kernel takes a moment to end a process, and timeout does not wait for that.
+const lingering = time.Second
+
+// awaitEnds waits until no recorder is at work in the directories of processes, but not for long.
+func awaitEnds(dirs []string) {
+	for until := time.Now().Add(lingering); slices.ContainsFunc(dirs, chunksession.Alive) && time.Now().Before(until); {
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // AfterApply removes the separator before the command. Words before it are unknown flags
