@@ -70,9 +70,17 @@ func (c *topCmd) Run(s *input.Tool) error {
 		s.Hint(report.UnseenHint(read.Unseen))
 	}
 	if c.Of != top.Auto && len(sink.Table.Rows) == 0 && !c.Quiet {
-		s.Hint("nothing of that kind was recorded, or chosen; gprof-convert info counts what there is")
+		s.Hint(nothingOf(c.Of))
 	}
 	return c.JudgeAll(read)
+}
+
+// nothingOf says why there is nothing to sum up.
+func nothingOf(what string) string {
+	if what == top.Samples {
+		return "no sample is without CPU time; --of cpu sums up those that have it"
+	}
+	return "nothing of that kind was recorded, or chosen; gprof-convert info counts what there is"
 }
 
 // sumUp passes the inputs to a sink.

@@ -32,7 +32,10 @@ func PrintSource(out io.Writer, l *top.Listing, width int) {
 			}
 		}
 		lines := human.NewTable(out, 0, "self", "%", "total", "%", "line", "")
-		for _, line := range f.Lines {
+		for i, line := range f.Lines {
+			if i > 0 && f.Found != "" && line.Line > f.Lines[i-1].Line+1 {
+				lines.Row("", "", "", "", "…", "")
+			}
 			text := strings.TrimRight(strings.ReplaceAll(line.Text, "\t", "    "), " \r")
 			if runes := []rune(text); width > 0 && len(runes) > max(minSource, width-figures) {
 				text = string(runes[:max(minSource, width-figures)-1]) + "…"
