@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -90,6 +91,7 @@ func TestTriggersOfIntervals(t *testing.T) {
 			}
 			f := keptOf(t, rec, rule, c.long)
 			marks := finish(t, rec).triggered()
+			marks = slices.DeleteFunc(marks, func(m mark) bool { return m.what == rawformat.TriggerHeld }) // at any time
 			if len(marks) < 2 || marks[0].what != rawformat.TriggerFired || marks[1].what != rawformat.TriggerKept || marks[0].file != f.Name() || marks[1].file != f.Name() || marks[0].flow != c.flow || marks[0].rule != rule {
 				t.Errorf("%+v, kept %s", marks, f.Name())
 			}
@@ -247,14 +249,16 @@ func TestTriggerFails(t *testing.T) {
 	}
 	r := finish(t, rec)
 	marks := r.triggered()
-	// It is told at once that the rule is held back, and at the end how often since then.
-	if len(marks) < 3 || len(marks) > 4 {
-		t.Fatalf("%+v", marks)
-	}
-	for _, m := range marks[2:] {
-		if m.what != rawformat.TriggerHeld || m.held == 0 {
+	// It is told at once that the rule is held back, and at the end how often since then; not each time.
+	told := map[string]int{}
+	for _, m := range marks {
+		told[strings.SplitN(m.what, ":", 2)[0]]++
+		if m.what == rawformat.TriggerHeld && m.held == 0 {
 			t.Errorf("%+v", m)
 		}
+	}
+	if told[rawformat.TriggerFired] == 0 || told[rawformat.TriggerFailed] != told[rawformat.TriggerFired] || told[rawformat.TriggerHeld] == 0 || len(marks) > 20 {
+		t.Errorf("%v: %+v", told, marks)
 	}
 	if n := len(r.of("query")); n < 1000 {
 		t.Errorf("%d markers", n)
