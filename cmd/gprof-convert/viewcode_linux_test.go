@@ -199,7 +199,7 @@ func question(t *testing.T, at string, body any, member string) (answer, refusal
 	return fmt.Sprint(all[member]), ""
 }
 
-// Whatever was done to a recording, the views show what lies here and is what was recorded, and say of the rest why not.
+// The views show what lies here and was recorded, of recordings in all forms, and say of the rest why not.
 func TestViewCode(t *testing.T) {
 	work := t.TempDir()
 	exe := filepath.Join(work, "hot")
