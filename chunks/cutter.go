@@ -161,7 +161,7 @@ func (k *keptBlocks) parts(h *rawformat.Header) (parts []cutPart) {
 	if k.until.blocks == k.all.blocks {
 		return append(parts, kept)
 	}
-	rest := cutPart{start: k.until.offset, first: k.until.offset, offset: committed.offset, end: h.Capacity, blocks: committed.blocks - min(committed.blocks, k.until.blocks)}
+	rest := cutPart{start: k.until.offset, first: k.until.offset, offset: max(k.until.offset, committed.offset), end: h.Capacity, blocks: committed.blocks - min(committed.blocks, k.until.blocks)}
 	if kept.offset, kept.end = k.until.offset, k.until.offset; kept.offset <= kept.start {
 		return []cutPart{{first: k.pages[0].begin, offset: committed.offset, end: h.Capacity, blocks: committed.blocks}} // none is early enough
 	}
@@ -205,10 +205,10 @@ func (r *references) page(b *Block, at int) int {
 
 // cutOut makes a part of a chunk file.
 func (p *cutPart) cutOut(file []byte, h rawformat.Header) []byte {
+	committed := min(h.Commit.Offset(), h.Capacity)
 	h.RangeStart += uint64(p.start)
 	h.Capacity = p.end - p.start
 	h.FirstBlock = min(p.first-p.start, h.Capacity)
-	committed := h.Commit.Offset()
 	h.Commit = rawformat.MakeCommit(p.offset-p.start, p.blocks)
 	part := make([]byte, rawformat.HeadSize, rawformat.HeadSize+h.Capacity+rawformat.TrailerSize)
 	if !p.keep {

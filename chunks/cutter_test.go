@@ -140,6 +140,25 @@ func TestCutEnd(t *testing.T) {
 	}
 }
 
+// Parts of a chunk file with any bytes are of its size at most.
+func FuzzCut(f *testing.F) {
+	for _, sealed := range []bool{false, true} {
+		one, _ := cutChunk(500, sealed)
+		f.Add(one.file(), uint64(1e8), uint64(3e8))
+		f.Add(one.file(), uint64(0), uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, file []byte, since, until uint64) {
+		size := 0
+		c := Cutter{since: since, until: until, rate: 1}
+		for _, part := range c.Cut(file) {
+			size += len(part) - int(rawformat.HeadSize) - rawformat.TrailerSize
+		}
+		if size > len(file) {
+			t.Errorf("parts of %d bytes of %d", size, len(file))
+		}
+	})
+}
+
 // A block that repeats the last sample of its thread needs the page of that, of whatever kind it is.
 func TestReferences(t *testing.T) {
 	var r references
