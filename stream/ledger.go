@@ -54,6 +54,7 @@ const (
 	ReasonHeap                      // heap samples: how old, and what share of the heap they explain
 	ReasonDeep                      // stack with more calls than are recorded: see roots.Truncated
 	ReasonMadeUp                    // stands for something that nobody told: an address of memory
+	ReasonRepeated                  // row between two that say the same
 	NumReasons
 )
 
@@ -96,6 +97,7 @@ var reasons = [NumReasons]struct {
 	ReasonHeap:        {"heap", Info},
 	ReasonDeep:        {"deep", Info},
 	ReasonMadeUp:      {"made-up", Info},
+	ReasonRepeated:    {"repeated", Info},
 }
 
 // ReasonNamed returns the reason of that name, and whether there is one.
@@ -119,7 +121,8 @@ func (r Reason) Severity() Severity { return reasons[r].severity }
 // options: nobody needs to act on them, so they are only shown when asked for.
 func (r Reason) Quiet() bool {
 	switch r {
-	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep, ReasonMadeUp:
+	case ReasonStale, ReasonUnproven, ReasonUnpaired, ReasonFiltered, ReasonNoPlace, ReasonHeap, ReasonDeep, ReasonMadeUp,
+		ReasonRepeated:
 		return true
 	}
 	return false

@@ -42,6 +42,7 @@ func (s *Sink) endCounter() {
 	c.changes.End(c.add)
 	c.columns.flush()
 	row := s.tables.Counters.At(c.id)
+	s.lost.Repeated(row.Process, c.changes.Repeated)
 	look := styleOf(&row)
 	out := s.counted.Writer
 	out.BeginObject()

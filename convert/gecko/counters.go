@@ -122,6 +122,7 @@ func (c *counters) endCounter(s *Sink) {
 		return
 	}
 	c.changes.End(func(change viewer.Change) { c.write(s, change) })
+	s.lost.Repeated(s.tables.Counters.At(c.id).Process, c.changes.Repeated)
 	s.out.EndArray()
 	s.out.Key("schema")
 	if c.ops {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -189,6 +190,12 @@ func TestCounterRows(t *testing.T) {
 		})
 		if got := rowsOf(t, members(profile.list("counters"))[0].object("samples")); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		repeated := len(tt.values) - strings.Count(tt.want, "],") - 1
+		log := compact(t, profile.object("profileGatheringLog"))
+		line := fmt.Sprintf(`"count":%d,"process":"0000000000000001","reason":"repeated"`, repeated)
+		if strings.Contains(log, line) != (repeated > 0) || strings.Contains(log, `"reason":"repeated"`) != (repeated > 0) {
+			t.Errorf("%s: %d rows left out, but the ledger has %s", tt.name, repeated, log)
 		}
 	}
 }

@@ -46,6 +46,7 @@ var reasons = [stream.NumReasons]string{
 	stream.ReasonHeap:        "as old as the last heap samples",
 	stream.ReasonDeep:        "(truncated) stands for calls beyond the depth that is recorded",
 	stream.ReasonMadeUp:      "made up, so that a viewer finds what is retained: not of the process",
+	stream.ReasonRepeated:    "between two that say the same: left out, as the viewer wants it",
 }
 
 // Reason says why a line is in the ledger, in a few words.

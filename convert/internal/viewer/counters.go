@@ -20,6 +20,8 @@ type Changes struct {
 	written level
 	at      stream.Time // of the last row, if it was dropped
 	left    bool        // the last row was dropped
+
+	Repeated int64 // rows left out
 }
 
 // level is a counter's value.
@@ -33,6 +35,9 @@ func (c *Changes) Rows(b *stream.Batch, write func(Change)) {
 		settled := c.rows >= 2 && c.before[1] != c.written
 		c.rows, c.before = c.rows+1, [2]level{now, c.before[0]}
 		if !changed && !settled {
+			if c.left {
+				c.Repeated++
+			}
 			c.at, c.left = at, true
 			continue
 		}

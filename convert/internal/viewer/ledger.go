@@ -62,6 +62,13 @@ func (l *Ledger) Addresses(id stream.ProcessID, unplaced, madeUp int64) {
 	}
 }
 
+// Repeated counts the rows of a counter that Changes leaves out.
+func (l *Ledger) Repeated(id stream.ProcessID, rows int64) {
+	if rows > 0 {
+		l.Add(id, stream.ReasonRepeated, "rows of counters", rows)
+	}
+}
+
 // Add counts what a process has lost for some reason.
 func (l *Ledger) Add(id stream.ProcessID, reason stream.Reason, what string, count int64) {
 	l.lost.Add(stream.Line{Process: Process(l.tables, id).InstanceName(), Reason: reason, What: what, Count: count})
