@@ -47,6 +47,7 @@ soak: tools ## for a release, some hours: full sizes, a thousand kills, every fu
 		go run .ci/tally.go ".ci/suite $$part" || failed=1; \
 	done; exit $$failed
 	@$(MAKE) --no-print-directory crash hosts mutants fuzz
+	go -C bench run ./since
 
 crash: ## kill recording programs KILLS times, and in every other way; compare with what they acknowledged; two million stacks
 	go -C fixtures build -o ../bin/crash ./crash

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Fleet measures what it takes to plan, convert and commit many small profiles on one machine,
 // and prints a table in Markdown. Its arguments are numbers of profiles; 10,000 without any.
 package main
@@ -10,10 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/google/pprof/profile"
+
+	"gprof/bench/internal/program"
 )
 
 func main() {
@@ -41,20 +43,15 @@ func measure(n int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	in, out, tool := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "gprof-convert")
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	for i := range n {
 		if err := write(in, i); err != nil {
 			return err
 		}
 	}
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gprof").Output()
+	tool, err := program.Build(dir)
 	if err != nil {
 		return err
-	}
-	build := exec.Command("go", "build", "-o", tool, "./cmd/gprof-convert")
-	build.Dir = strings.TrimSpace(string(root))
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
 	}
 	id, err := run(n, tool, "plan", in, "-q", "-o", out, "-f", "pprof.gz", "--sum", "--task-size", "8MiB")
 	if err == nil {
@@ -93,14 +90,12 @@ func write(dir string, i int) error {
 // run runs a command, prints its line, and returns what it printed.
 func run(n int, tool string, args ...string) (string, error) {
 	cmd := exec.Command(tool, args...)
-	cmd.Stderr = os.Stderr
-	begun := time.Now()
-	text, err := cmd.Output()
+	var text strings.Builder
+	cmd.Stdout, cmd.Stderr = &text, os.Stderr
+	cost, err := program.Run(cmd)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", args[0], err)
+		return "", err
 	}
-	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	fmt.Printf("| %d | %s | %.1f | %.1f | %.0f |\n", n, args[0], time.Since(begun).Seconds(), cpu.Seconds(), float64(used.Maxrss)/1000)
-	return strings.TrimSpace(string(text)), nil
+	fmt.Printf("| %d | %s | %.1f | %.1f | %.0f |\n", n, args[0], cost.Wall.Seconds(), cost.CPU.Seconds(), float64(cost.Peak)/1e6)
+	return strings.TrimSpace(text.String()), nil
 }

@@ -1,4 +1,4 @@
-// Makecorpus writes recordings to measure with; see package corpus.
+// Makecorpus writes recordings to measure with; see package corpus. It tells as JSON what they have.
 //
 //	go -C bench run ./makecorpus -o /var/tmp/dumps -processes 1000 -samples 1000000 -chunk 65536 -writers 1 -pprof /var/tmp/pprof
 //	go -C bench run ./makecorpus -o /var/tmp/large -samples 5000000 -markers 200 -counts 125 -generations 3 -writers 8 -chunk 65536
@@ -7,6 +7,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -52,6 +53,5 @@ func run(out string, o corpus.Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%+v\n", *c)
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(c)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Pgo measures what go build -pgo makes of the profile of a fleet: how long the build takes, how large the program
 // becomes, and how much less CPU time it needs. It prints a table in Markdown.
 //
@@ -12,12 +14,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"gprof/bench/internal/program"
 )
 
 func main() {
@@ -54,8 +57,8 @@ type variant struct {
 	took          time.Duration // to build, by the clock
 	cpu           time.Duration // likewise, of processors
 	exe           string
-	ran           time.Duration // CPU time of all runs
-	ratios        []float64     // logarithms of the CPU time of a run beside that of the first variant in the same round
+	ran           time.Duration  // CPU time of all runs
+	ratios        program.Ratios // of a run beside that of the first variant in the same round
 }
 
 func measure(dir string, length time.Duration) error {
@@ -71,7 +74,7 @@ func measure(dir string, length time.Duration) error {
 		for range s.processes {
 			cmd := exec.Command(plain.exe, input.arguments(s.flags)...)
 			cmd.Env = append(os.Environ(), "GPROF=on", "GPROF_DIR="+filepath.Join(dir, "fleet"), "GPROF_SERVICE="+s.name, "GPROF_SAMPLE_HZ=1000", "GPROF_LIMIT=256M")
-			if err := run(cmd); err != nil {
+			if _, err := program.Run(cmd); err != nil {
 				return err
 			}
 		}
@@ -156,11 +159,11 @@ func (v *variant) build(dir string) error {
 	v.exe = filepath.Join(dir, "esbuild-"+strings.ReplaceAll(filepath.Base(v.profile), ".", "-"))
 	cmd := exec.Command("go", "build", "-pgo", v.profile, "-o", v.exe, "./pgo/esbuild")
 	cmd.Env = append(os.Environ(), "GOCACHE="+cache)
-	begun := time.Now()
-	if err := run(cmd); err != nil {
+	cost, err := program.Run(cmd)
+	if err != nil {
 		return err
 	}
-	v.took, v.cpu = time.Since(begun), cpuTime(cmd)
+	v.took, v.cpu = cost.Wall, cost.CPU
 	info, err := os.Stat(v.exe)
 	if err == nil {
 		v.size = info.Size()
@@ -170,17 +173,12 @@ func (v *variant) build(dir string) error {
 
 // convert makes profiles of the fleet.
 func convert(dir, bounded, whole string) error {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gprof").Output()
+	tool, err := program.Build(dir)
 	if err != nil {
 		return err
 	}
-	tool := filepath.Join(dir, "gprof-convert")
-	build := exec.Command("go", "build", "-o", tool, "./cmd/gprof-convert")
-	build.Dir = strings.TrimSpace(string(root))
-	if err := run(build); err != nil {
-		return err
-	}
-	return run(exec.Command(tool, filepath.Join(dir, "fleet"), "--weight", "*=1", "-o", bounded, "-o", whole))
+	_, err = program.Run(exec.Command(tool, filepath.Join(dir, "fleet"), "--weight", "*=1", "-o", bounded, "-o", whole))
+	return err
 }
 
 // compare runs all programs, in another order each round, each for all services.
@@ -190,28 +188,18 @@ func compare(variants []*variant, round int, input files) error {
 		n := (i + round) % len(variants)
 		for _, s := range services {
 			cmd := exec.Command(variants[n].exe, input.arguments(s.flags)...)
-			if err := run(cmd); err != nil {
+			cost, err := program.Run(cmd)
+			if err != nil {
 				return err
 			}
-			took[n] += cpuTime(cmd)
+			took[n] += cost.CPU
 		}
 	}
 	for i, v := range variants {
 		v.ran += took[i]
-		v.ratios = append(v.ratios, math.Log(float64(took[i])/float64(took[0])))
+		v.ratios.Add(took[i], took[0])
 	}
 	return nil
-}
-
-func run(cmd *exec.Cmd) error {
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, said)
-	}
-	return nil
-}
-
-func cpuTime(cmd *exec.Cmd) time.Duration {
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // String is a line of the table.
@@ -220,15 +208,6 @@ func (v *variant) String() string {
 	if info, err := os.Stat(v.profile); err == nil {
 		kB = fmt.Sprintf("%.0f", float64(info.Size())/1e3)
 	}
-	mean, sum := 0.0, 0.0
-	for _, r := range v.ratios {
-		mean += r / float64(len(v.ratios))
-	}
-	for _, r := range v.ratios {
-		sum += (r - mean) * (r - mean)
-	}
-	n := float64(len(v.ratios))
-	off := 2 * math.Sqrt(sum/(n-1)/n)
-	percent := func(log float64) float64 { return 100 * (math.Exp(log) - 1) }
-	return fmt.Sprintf("| %s | %s | %.1f | %.1f | %.2f | %+.1f %% (%+.1f to %+.1f) |", v.name, kB, v.took.Seconds(), v.cpu.Seconds(), float64(v.size)/1e6, percent(mean), percent(mean-off), percent(mean+off))
+	middle, least, most := v.ratios.Percent()
+	return fmt.Sprintf("| %s | %s | %.1f | %.1f | %.2f | %+.1f %% (%+.1f to %+.1f) |", v.name, kB, v.took.Seconds(), v.cpu.Seconds(), float64(v.size)/1e6, middle, least, most)
 }

@@ -1,0 +1,145 @@
+//go:build linux
+
+// Growth measures how the cost of a conversion grows with the recording: with its samples, stacks, processes, threads,
+// markers, and generations of the dictionary. It prints a table in Markdown and draws a picture.
+//
+//	go -C bench run ./growth [-mb 100,1000,10000] [-only generations] [-o growth.svg]
+//
+// It fails if the last two sizes of something differ by more than a fifth in the CPU time of a byte.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gprof/bench/internal/program"
+	"gprof/chunks"
+	"gprof/fixtures/corpus"
+)
+
+// dimensions are what grows with the bytes of a recording. The rest of it stays as it is.
+var dimensions = []struct {
+	name string
+	grow func(bytes int64) string // flags of makecorpus
+}{
+	{"samples", func(bytes int64) string { return "" }},
+	{"stacks", func(bytes int64) string { return fmt.Sprint("-stacks ", bytes/500) }},
+	{"processes", func(bytes int64) string {
+		return fmt.Sprint("-stacks 5000 -threads 4 -writers 1 -chunk 65536 -processes ", bytes/100_000)
+	}},
+	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }},
+	{"markers", func(bytes int64) string { return "-markers 20000" }},
+	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }},
+}
+
+// tolerated is how much the cost of a byte may grow from one size to the next.
+const tolerated = 1.2
+
+// point is what a conversion of some size took.
+type point struct {
+	program.Cost
+	bytes int64 // of chunks and dictionaries
+}
+
+func (p point) perByte() float64 { return float64(p.CPU.Nanoseconds()) / float64(p.bytes) }
+
+func main() {
+	sizes := flag.String("mb", "100,1000,10000", "sizes of the recordings")
+	only := flag.String("only", "", "what grows; all")
+	out := flag.String("o", "growth.svg", "where the picture goes")
+	format := flag.String("f", "firefox", "what recordings become")
+	flag.Parse()
+	if err := run(strings.Split(*sizes, ","), *only, *format, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "growth:", err)
+		os.Exit(1)
+	}
+}
+
+func run(sizes []string, only, format, out string) error {
+	dir, err := os.MkdirTemp("/var/tmp", "growth")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	tool, err := program.Build(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Print("| what grows | MB | CPU s | CPU ns a byte | peak MB |\n|---|--:|--:|--:|--:|\n")
+	var curves []curve
+	var failed []error
+	for _, d := range dimensions {
+		if only != "" && d.name != only {
+			continue
+		}
+		c := curve{name: d.name}
+		for _, size := range sizes {
+			mb, err := strconv.ParseInt(size, 10, 64)
+			if err != nil {
+				return err
+			}
+			p, err := measure(filepath.Join(dir, "session"), tool, format, mb*1e6, d.grow(mb*1e6))
+			if err != nil {
+				return fmt.Errorf("%s, %s MB: %w", d.name, size, err)
+			}
+			fmt.Printf("| %s | %.0f | %.1f | %.1f | %.0f |\n", d.name, float64(p.bytes)/1e6, p.CPU.Seconds(), p.perByte(), float64(p.Peak)/1e6)
+			c.points = append(c.points, p)
+		}
+		if err := c.check(); err != nil {
+			failed = append(failed, err)
+		}
+		curves = append(curves, c)
+	}
+	return errors.Join(append(failed, picture(curves, out))...)
+}
+
+// measure makes a recording, and converts it until that took ten seconds in all, or three times. It is the run in
+// the middle.
+func measure(session, tool, format string, bytes int64, flags string) (point, error) {
+	defer os.RemoveAll(session)
+	var made corpus.Corpus
+	if err := program.Corpus(&made, append(strings.Fields(flags), "-bytes", fmt.Sprint(bytes), "-o", session)...); err != nil {
+		return point{}, err
+	}
+	read, err := dictionaries(session)
+	if err != nil {
+		return point{}, err
+	}
+	read += made.Bytes
+	var runs []program.Cost
+	var all time.Duration
+	for len(runs) < 3 && (all < 10*time.Second || len(runs) == 0) {
+		cost, err := program.Run(exec.Command(tool, session, "-q", "-f", format, "-o", "-"))
+		if err != nil {
+			return point{}, err
+		}
+		runs, all = append(runs, cost), all+cost.CPU
+	}
+	slices.SortFunc(runs, func(a, b program.Cost) int { return cmp.Compare(a.CPU, b.CPU) })
+	return point{runs[len(runs)/2], read}, nil
+}
+
+// dictionaries is the size of all files of a recording but its chunks.
+func dictionaries(session string) (n int64, err error) {
+	err = filepath.WalkDir(session, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || chunks.KindOf(e.Name()) == chunks.ChunkFile {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}
