@@ -2,6 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -84,19 +86,50 @@ func (r *Report) noteHosts() {
 	}
 }
 
-// noteKinds notes that processes of both sets are of different kinds, if all are known.
+// unevenly is from which difference of shares on a kind of processes is in one set much more often than in the other.
+const unevenly = 0.2
+
+// noteKinds notes that processes of both sets are of different kinds, if all are known; or, where they are not compared in
+// pairs, of the same kinds in other proportions: then a mean changes though no process did.
 func (r *Report) noteKinds(what string, of func(*process) string) {
-	kinds := func(s *sample) []string {
-		var all []string
-		for i := range s.set.processes {
-			all = append(all, of(&s.set.processes[i]))
+	base, new := r.base.kinds(of), r.new.kinds(of)
+	if base[""]+new[""] > 0 {
+		return
+	}
+	oneSided, uneven := false, false
+	for kind := range joined(base, new) {
+		shares := [2]float64{float64(base[kind]) / float64(r.Base.Processes), float64(new[kind]) / float64(r.New.Processes)}
+		oneSided = oneSided || min(shares[0], shares[1]) == 0
+		uneven = uneven || math.Abs(shares[0]-shares[1]) > unevenly
+	}
+	if oneSided || uneven && r.Pairs == 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s in the base set, %s in the new one", what, listKinds(base, !oneSided), listKinds(new, !oneSided)))
+	}
+}
+
+// kinds counts the processes of each kind.
+func (s *sample) kinds(of func(*process) string) map[string]int {
+	all := map[string]int{}
+	for i := range s.set.processes {
+		all[of(&s.set.processes[i])]++
+	}
+	return all
+}
+
+func joined(a, b map[string]int) map[string]int {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// listKinds writes the first few kinds, with how many processes each has.
+func listKinds(kinds map[string]int, counted bool) string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if counted {
+			kind = fmt.Sprintf("%d of %s", kinds[kind], kind)
 		}
-		slices.Sort(all)
-		return slices.Compact(all)
+		all = append(all, kind)
 	}
-	list := func(all []string) string { return strings.Join(all[:min(3, len(all))], ", ") }
-	base, new := kinds(r.base), kinds(r.new)
-	if !slices.Equal(base, new) && !slices.Contains(base, "") && !slices.Contains(new, "") {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s in the base set, %s in the new one", what, list(base), list(new)))
-	}
+	return strings.Join(all[:min(3, len(all))], ", ")
 }

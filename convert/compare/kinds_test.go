@@ -122,6 +122,12 @@ func TestDifferentSetsAreNoted(t *testing.T) {
 		return s
 	}
 	same := func(*process) {}
+	at := func(p *process, new uint64) string { // the first are on new machines
+		if p.instance <= new {
+			return "new"
+		}
+		return "old"
+	}
 	for name, c := range map[string]struct {
 		base, new func(*process)
 		want      string
@@ -129,6 +135,8 @@ func TestDifferentSetsAreNoted(t *testing.T) {
 		"same":      {same, same, ""},
 		"Go":        {same, func(p *process) { p.compiler = "go1.27" }, "different versions of Go built the programs: go1.26 in the base set, go1.27 in the new one"},
 		"race":      {same, func(p *process) { p.slowed = "race cover" }, "the builds have in them that costs time: nothing in the base set, race cover in the new one"},
+		"machines":  {func(p *process) { p.machine = at(p, 6) }, func(p *process) { p.machine = at(p, 2) }, "the machines are different: 6 of new, 6 of old in the base set, 2 of new, 10 of old in the new one"},
+		"alike":     {func(p *process) { p.machine = at(p, 6) }, func(p *process) { p.machine = at(p, 5) }, ""},
 		"host":      {same, func(p *process) { p.host = "h2" }, "the sets have no host in common"},
 		"no host":   {same, func(p *process) { p.host = "" }, ""},
 		"killed":    {same, func(p *process) { p.unseen = p.instance == 3 }, "the ends of 1 of 12 processes of the new set were not recorded"},
