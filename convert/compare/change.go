@@ -16,6 +16,10 @@ type Change struct {
 	Base Estimate `json:"base"`
 	New  Estimate `json:"new"`
 
+	// OnlyIn is "base" or "new" if the other set lacks what this is a figure of; "" if both have it, though a figure may
+	// be 0, as the own share of a function that only calls others.
+	OnlyIn string `json:"only_in,omitempty"`
+
 	// Relative is New/Base-1; Low and High bound its 95 % interval. They are nil if there is none:
 	// Base is 0 or lost in noise, or there are too few processes.
 	Relative *float64 `json:"relative"`
@@ -45,6 +49,28 @@ func newChange(base, new Estimate, processes int) Change {
 }
 
 func pointer(v float64) *float64 { return &v }
+
+// Difference is New less Base, and how far that may be off with 95 %: 0 if the change was not judged.
+func (c *Change) Difference() (by, off float64) {
+	if c.Judged && c.freedom > 0 {
+		off = math.Hypot(c.Base.Error, c.New.Error) * chance.Quantile(chance.Unlikely, c.freedom)
+	}
+	return c.difference(), off
+}
+
+// noteOnly notes with changes which of the sets have what they are of.
+func noteOnly(inBase, inNew bool, changes ...*Change) {
+	only := ""
+	switch {
+	case inNew && !inBase:
+		only = "new"
+	case inBase && !inNew:
+		only = "base"
+	}
+	for _, c := range changes {
+		c.OnlyIn = only
+	}
+}
 
 // chance is the probability of being as far from 0 with such an error.
 func (c *Change) chance(difference, err float64) float64 {

@@ -274,6 +274,47 @@ func TestInterval(t *testing.T) {
 	}
 }
 
+// A function that only called others, and now takes time by itself, is not new: it was there. It grew beyond any
+// percentage, and a condition about all functions sees it; one about a new function has nothing to compare with.
+func TestFromNothing(t *testing.T) {
+	set := func(stacks map[string]int64) *Set {
+		b := streamtest.NewBuilder()
+		for i := range int64(5) {
+			p := b.Process(stream.Process{Instance: uint64(i) + 1, Pid: int(i), Name: "shop", Start: 1, End: 10e9})
+			for stack, n := range stacks {
+				p.Main.Add(streamtest.Row{Time: 2, Stack: b.Stack(strings.Split(stack, "|")...), Weight: n + i, CPU: (n + i) * 1e7})
+			}
+			p.Count(1, p.Counter(stream.Counter{Name: "errors", Total: true}), 0, 0)
+			p.Count(5e9, p.Counter(stream.Counter{Name: "errors", Total: true}), stacks["main.serve"], 0)
+		}
+		return setOf(t, b)
+	}
+	r := compare(t, set(map[string]int64{"main.serve|main.work": 1000}), set(map[string]int64{"main.serve|main.work": 1000, "main.serve": 100, "main.added": 100}))
+	for _, f := range r.Functions {
+		by, off := f.Self.Difference()
+		switch f.Name {
+		case "main.serve":
+			if f.Self.OnlyIn != "" || !f.Self.Found || math.Abs(by-100.0/1200) > 0.002 || off <= 0 || off > by/2 {
+				t.Errorf("%s: %+v, by %g, off %g", f.Name, f.Self, by, off)
+			}
+		case "main.added":
+			if f.Self.OnlyIn != "new" || f.Total.OnlyIn != "new" {
+				t.Errorf("%s: %+v", f.Name, f)
+			}
+		default:
+			if f.Self.OnlyIn != "" {
+				t.Errorf("%s: %+v", f.Name, f.Self)
+			}
+		}
+	}
+	if c := r.Counters[0]; c.Value.OnlyIn != "" || c.Value.Relative != nil || c.Value.New.Value == 0 {
+		t.Errorf("%+v", c)
+	}
+	if o := check(t, r, condition(t, "self(*) > +50%")); o.Verdict != Beyond || o.Name != "main.serve" || o.Of != 2 {
+		t.Errorf("self(*): %+v", o)
+	}
+}
+
 // Sets of nothing can be compared: there is no difference.
 func TestEmpty(t *testing.T) {
 	r := compare(t, new(Set), new(Set))

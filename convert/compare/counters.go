@@ -107,6 +107,7 @@ func (r *Report) counters() {
 	for _, name := range slices.Compact(names) {
 		c := &Counter{Name: name.name, Total: name.total, Unit: map[stream.Format]string{stream.FormatBytes: "bytes", stream.FormatNanoseconds: "nanoseconds"}[name.unit]}
 		c.Value = newChange(r.base.counter(name, cells[0][name]), r.new.counter(name, cells[1][name]), r.processes())
+		noteOnly(len(cells[0][name][0]) > 0, len(cells[1][name][0]) > 0, &c.Value)
 		if c.Value.Base.Value != 0 || c.Value.New.Value != 0 {
 			r.Counters = append(r.Counters, c)
 			tested = append(tested, &c.Value)

@@ -160,8 +160,7 @@ func (r *Report) try(c Condition) (all []Outcome) {
 	for _, name := range names {
 		c.Name = name
 		o := r.outcome(c)
-		oneSided := o.Change.Relative == nil || o.Change.New.Value == 0 && !c.below
-		if c.kind != relative || !oneSided { // in percent, a new one did not grow
+		if c.kind != relative || r.comparable(&o) {
 			all = append(all, o)
 		}
 	}
@@ -170,6 +169,16 @@ func (r *Report) try(c Condition) (all []Outcome) {
 		all = []Outcome{{Condition: c, Text: c.Text, Name: c.Name, Verdict: Nothing, Change: Change{P: 1}}}
 	}
 	return all
+}
+
+// comparable reports whether what became of a name can be told in percent: in both sets it is there, and something
+// that is no more did not grow. A function that took nothing by itself, and now does, grew beyond all bounds.
+func (r *Report) comparable(o *Outcome) bool {
+	change, below := &o.Change, o.Condition.below
+	if change.Relative != nil {
+		return change.New.Value > 0 || below
+	}
+	return r.base.functions[o.Name] != nil && !o.Condition.ofMarker() && change.New.Value > 0 && !below
 }
 
 // outcome compares a figure with its bound: in pairs if there are, else by how much the processes of each set vary.

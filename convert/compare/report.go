@@ -216,9 +216,11 @@ func (r *Report) compareFigure(c Condition) Change {
 func (r *Report) function(name string) *Function {
 	base, new := r.base.function(name), r.new.function(name)
 	n := r.processes()
-	return &Function{name,
+	f := &Function{name,
 		newChange(base.self.share, new.self.share, n), newChange(base.total.share, new.total.share, n),
 		newChange(base.self.load, new.self.load, n), newChange(base.total.load, new.total.load, n), r.matchOf(name)}
+	noteOnly(r.base.functions[name] != nil, r.new.functions[name] != nil, &f.Self, &f.Total, &f.SelfCPU, &f.TotalCPU)
+	return f
 }
 
 // marker compares the markers of one name.
@@ -228,8 +230,10 @@ func (r *Report) marker(name string) *Marker {
 		return nil
 	}
 	n := r.processes()
-	return &Marker{name, newChange(base.count, new.count, n), newChange(base.rate, new.rate, n),
+	m := &Marker{name, newChange(base.count, new.count, n), newChange(base.rate, new.rate, n),
 		newChange(base.mean, new.mean, n), newChange(base.p50, new.p50, n), newChange(base.p99, new.p99, n)}
+	noteOnly(r.base.markers[name] != nil, r.new.markers[name] != nil, &m.Count, &m.Rate, &m.Mean, &m.P50, &m.P99)
+	return m
 }
 
 // sort puts findings first, then by difference, then by size.

@@ -238,10 +238,12 @@ func (b *builder) judge() {
 		if at < 0 {
 			n.Self = newChange(b.base.plain(one.self, b.unit), b.new.plain(two.self, b.unit), 0)
 			n.Total = newChange(b.base.plain(one.total, b.unit), b.new.plain(two.total, b.unit), 0)
+			noteOnly(one.total > 0, two.total > 0, &n.Self, &n.Total)
 			continue
 		}
 		n.Self = newChange(b.base.estimate(&b.base.self[at], b.unit), b.new.estimate(&b.new.self[at], b.unit), processes)
 		n.Total = newChange(b.base.estimate(&b.base.total[at], b.unit), b.new.estimate(&b.new.total[at], b.unit), processes)
+		noteOnly(one.total > 0, two.total > 0, &n.Self, &n.Total)
 		if totals = append(totals, &n.Total); one.self+two.self > 0 {
 			selfs = append(selfs, &n.Self)
 		}

@@ -118,9 +118,9 @@ func node(r *compare.Report, i int) flame.ContrastNode {
 // badge is what stands before a coloured box's name.
 func badge(n *compare.Node) string {
 	switch c := &n.Total; {
-	case c.Relative == nil:
+	case c.OnlyIn == "new":
 		return "new"
-	case c.New.Value == 0:
+	case c.OnlyIn == "base":
 		return "gone"
 	case !c.Found: // it is coloured for what it takes by itself
 		c = &n.Self
@@ -139,10 +139,15 @@ func changeText(c *compare.Change) string {
 	switch {
 	case c.Base.Value == 0 && c.New.Value == 0:
 		return "nothing"
-	case c.Relative == nil:
+	case c.OnlyIn == "new":
 		text += ", new"
-	case c.New.Value == 0:
+	case c.OnlyIn == "base":
 		text += ", gone"
+	case c.Relative == nil:
+		by, off := c.Difference()
+		if text += fmt.Sprintf(", %+.1f points", 100*by); off > 0 {
+			text += fmt.Sprintf(" (95 %%: %+.1f to %+.1f)", 100*(by-off), 100*(by+off))
+		}
 	case c.Low == nil || c.High == nil:
 		text += ", " + signed(*c.Relative)
 	default:

@@ -14,7 +14,7 @@ import (
 // PrintDiff prints a report for people; names are cut to fit into width.
 func PrintDiff(out io.Writer, r *compare.Report, width int) {
 	fmt.Fprintf(out, "base  %s\nnew   %s\n", summaryText(r.Base, r.Basis), summaryText(r.New, r.Basis))
-	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), changeText(r.All))
+	fmt.Fprintf(out, "%s: %s to %s, %s\n", loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), changeText(r.All, func(v float64) string { return loadFigure(r, v) }))
 	if r.Pairs > 0 && r.Cost.Relative != nil {
 		fmt.Fprintf(out, "CPU time of one process: %s\n", costText(r.Cost))
 	}
@@ -25,8 +25,8 @@ func PrintDiff(out io.Writer, r *compare.Report, width int) {
 		fmt.Fprintln(out)
 		lines := human.NewTable(out, width, "self", "new", "", "total", "new", "", "function")
 		for _, f := range r.Functions {
-			lines.Row(formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), changeText(f.Self),
-				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total), nameText(f.Name, f.Match))
+			lines.Row(formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), changeText(f.Self, formatPoints),
+				formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), changeText(f.Total, formatPoints), nameText(f.Name, f.Match))
 		}
 		lines.Flush()
 	}
@@ -71,7 +71,8 @@ func costText(c compare.Change) string {
 
 // counterCells are the figures of a counter and their change.
 func counterCells(c *compare.Counter) []string {
-	return []string{counterText(c, c.Value.Base.Value), counterText(c, c.Value.New.Value), changeText(c.Value)}
+	format := func(v float64) string { return counterText(c, v) }
+	return []string{format(c.Value.Base.Value), format(c.Value.New.Value), changeText(c.Value, format)}
 }
 
 // counterText writes a figure of a counter in its unit.
@@ -93,7 +94,7 @@ func markerCells(c compare.Change, format func(float64) string) []string {
 	if c.Base.Value == 0 && c.New.Value == 0 {
 		return []string{"-", "-", "-"}
 	}
-	return []string{format(c.Base.Value), format(c.New.Value), changeText(c)}
+	return []string{format(c.Base.Value), format(c.New.Value), changeText(c, format)}
 }
 
 func summaryText(s compare.Summary, b compare.Basis) string {
@@ -145,25 +146,35 @@ func loadText(r *compare.Report) string {
 }
 
 // changeText is a change with its error: "+12.3% ±4.5%", with a star if it is more than
-// noise.
-func changeText(c compare.Change) string {
+// noise. One from nothing, of which there is no percentage, is in the figure's unit.
+func changeText(c compare.Change, format func(float64) string) string {
 	switch {
 	case c.Base.Value == 0 && c.New.Value == 0:
 		return "-"
+	case oneSided(c) != "":
+		return oneSided(c) + star(c)
 	case c.Relative == nil:
-		return appeared(c) + star(c)
+		by, off := c.Difference()
+		text := "+" + format(by)
+		if off > 0 {
+			text += " ±" + format(off)
+		}
+		return text + star(c)
 	case c.Low != nil && c.High != nil:
 		return fmt.Sprintf("%s ±%s%s", formatChange(*c.Relative), strings.TrimPrefix(formatChange((*c.High-*c.Low)/2), "+"), star(c))
 	}
 	return formatChange(*c.Relative) + star(c)
 }
 
-// appeared is the change of something that only one of the sets has.
-func appeared(c compare.Change) string {
-	if c.New.Value == 0 {
+// oneSided is the change of something that only one of the sets has; "" if both have it.
+func oneSided(c compare.Change) string {
+	switch {
+	case c.OnlyIn == "new":
+		return "new"
+	case c.OnlyIn == "base", c.Relative == nil && c.New.Value == 0:
 		return "gone"
 	}
-	return "new"
+	return ""
 }
 
 func star(c compare.Change) string {
@@ -194,6 +205,9 @@ func formatFine(part float64) string {
 }
 
 func formatShare(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
+
+// formatPoints writes a difference of shares, as conditions have it.
+func formatPoints(part float64) string { return fmt.Sprintf("%.1fpp", 100*part) }
 
 func formatBytes(v float64) string { return human.Bytes(int64(min(v, 1e18))) }
 

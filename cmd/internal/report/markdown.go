@@ -25,7 +25,7 @@ func PrintMarkdown(out io.Writer, r *compare.Report, outcomes []compare.Outcome)
 		fmt.Fprintln(out, strings.Join(found, "\n")+"\n")
 	}
 	fmt.Fprintf(out, "<details><summary>All that was compared</summary>\n\nbase: %s  \nnew: %s  \n%s: %s to %s, %s\n", plain(summaryText(r.Base, r.Basis)), plain(summaryText(r.New, r.Basis)),
-		loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), cell(changeText(r.All)))
+		loadText(r), loadFigure(r, r.All.Base.Value), loadFigure(r, r.All.New.Value), cell(changeText(r.All, func(v float64) string { return loadFigure(r, v) })))
 	if r.Pairs > 0 && r.Cost.Relative != nil {
 		fmt.Fprintf(out, "\nCPU time of one process: %s\n", cell(costText(r.Cost)))
 	}
@@ -54,18 +54,21 @@ func outcomeMark(v compare.Verdict) string {
 
 // foundLines are rows for changes that are more than noise.
 func foundLines(r *compare.Report) (lines []string) {
-	add := func(what, name string, c compare.Change, format func(float64) string) {
+	row := func(what, name string, c compare.Change, format, difference func(float64) string) {
 		if c.Found {
-			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", strings.TrimSpace(what+" "+name), format(c.Base.Value), format(c.New.Value), rangeText(c)))
+			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", strings.TrimSpace(what+" "+name), format(c.Base.Value), format(c.New.Value), rangeText(c, difference)))
 		}
+	}
+	add := func(what, name string, c compare.Change, format func(float64) string) {
+		row(what, name, c, format, format)
 	}
 	add("CPU time of one process", "", r.Cost, formatSeconds)
 	add(loadText(r), "", r.All, func(v float64) string { return loadFigure(r, v) })
 	for _, f := range r.Functions {
 		name := codeCell(nameText(f.Name, f.Match))
-		add("self", name, f.Self, formatShare)
+		row("self", name, f.Self, formatShare, formatPoints)
 		if !f.Leaf() || !f.Self.Found {
-			add("total", name, f.Total, formatShare)
+			row("total", name, f.Total, formatShare, formatPoints)
 		}
 	}
 	for _, m := range r.Markers {
@@ -79,11 +82,14 @@ func foundLines(r *compare.Report) (lines []string) {
 	return lines
 }
 
-// rangeText is a change and the ends of its interval.
-func rangeText(c compare.Change) string {
+// rangeText is a change and the ends of its interval; one from nothing is in the figure's unit.
+func rangeText(c compare.Change, format func(float64) string) string {
 	switch {
+	case oneSided(c) != "":
+		return oneSided(c)
 	case c.Relative == nil:
-		return appeared(c)
+		by, off := c.Difference()
+		return fmt.Sprintf("**+%s** (+%s to +%s)", format(by), format(by-off), format(by+off))
 	case c.Low == nil || c.High == nil:
 		return "**" + formatChange(*c.Relative) + "**"
 	}
@@ -96,8 +102,8 @@ func markdownFunctions(out io.Writer, functions []*compare.Function) {
 	}
 	fmt.Fprintln(out, "\n| function | self | new | | total | new | |\n|---|--:|--:|--:|--:|--:|--:|")
 	for _, f := range functions {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", codeCell(nameText(f.Name, f.Match)), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self)),
-			formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), cell(changeText(f.Total)))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s |\n", codeCell(nameText(f.Name, f.Match)), formatShare(f.Self.Base.Value), formatShare(f.Self.New.Value), cell(changeText(f.Self, formatPoints)),
+			formatShare(f.Total.Base.Value), formatShare(f.Total.New.Value), cell(changeText(f.Total, formatPoints)))
 	}
 }
 
