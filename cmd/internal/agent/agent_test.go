@@ -81,6 +81,8 @@ func TestTools(t *testing.T) {
 		{"open", map[string]any{"paths": []string{"-x"}}, []string{"info", "--", "-x"}},
 		{"why", map[string]any{"recording": "r1", "last": "30s", "process": "12"}, []string{"why", "--last=30s", "--process=12", "--", "/tmp/a b"}},
 		{"top", map[string]any{"recording": "r1", "by": "marker", "n": 3, "during": "x[y=1]"}, []string{"top", "--during=x[y=1]", "--by=marker", "--rows=3", "--", "/tmp/a b"}},
+		{"top", map[string]any{"recording": "r1", "of": "heap"}, []string{"top", "--of=heap", "--", "/tmp/a b"}},
+		{"diff", map[string]any{"base": "r1", "new": "r2", "of": "waits"}, []string{"diff", "--of=waits", "--base=/tmp/a b", "--new=-x"}},
 		{"slow", map[string]any{"recording": "r2", "markers": "x[duration>p99]", "trace": "00"}, []string{"slow", "--trace=00", "--", "x[duration>p99]", "-x"}},
 		{"diff", map[string]any{"base": "r1", "new": "r2", "from": "+1s", "to": "-1s", "track": "w"}, []string{"diff", "--from=+1s", "--to=-1s", "--track=w", "--base=/tmp/a b", "--new=-x"}},
 		{"query", map[string]any{"recording": "r1", "what": "--json"}, []string{"list", "--", "--json", "/tmp/a b"}},
@@ -138,10 +140,27 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
+// Of much that was told the losses are in the answer, wherever they stood.
+func TestLossesComeFirst(t *testing.T) {
+	f := &fake{answer: Result{Out: "the answer\n", Err: "LEDGER  process  count\n" + strings.Repeat("info    -        3  names made unreadable, as was asked for\n", 100) + "loss    -        7  samples dropped\n"}}
+	c := talk(t, Options{Run: f.run})
+	if _, err := call(t, c, "open", map[string]any{"paths": []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := call(t, c, "top", map[string]any{"recording": "r1"})
+	if err != nil || !strings.HasPrefix(text, "LEDGER  process  count\nloss  -  7  samples dropped\ninfo  -  3") || !strings.HasSuffix(text, "\nthe answer") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // Nonsense gets an answer that says what is wrong, and a command that fails says what it said.
 func TestRefusals(t *testing.T) {
-	f := &fake{answer: Result{Err: "gprof-convert: error: no recording found\n", Code: 1}}
+	f := &fake{answer: Result{Out: "one process\n"}}
 	c := talk(t, Options{Run: f.run})
+	if _, err := call(t, c, "open", map[string]any{"paths": []string{"y"}}); err != nil {
+		t.Fatal(err)
+	}
+	f.answer = Result{Err: "gprof-convert: error: no recording found\n", Code: 1}
 	many := make([]string, maxPaths+1)
 	for i := range many {
 		many[i] = "x"
@@ -163,6 +182,7 @@ func TestRefusals(t *testing.T) {
 		{"open", map[string]any{"paths": many}, "1001 paths"},
 		{"open", map[string]any{"paths": []string{"s3://bucket/x"}}, "--remote"},
 		{"open", map[string]any{"paths": []string{"x"}}, "no recording found"},
+		{"top", map[string]any{"recording": "r1", "of": strings.Repeat("heap", 1<<18)}, "has 1048581 characters, of 32768 at most"},
 	} {
 		if _, err := call(t, c, step.tool, step.args); err == nil || !strings.Contains(err.Error(), step.want) {
 			t.Errorf("%s: %.200v, want %q", step.tool, err, step.want)

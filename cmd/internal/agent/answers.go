@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -31,11 +32,22 @@ const (
 // first is an answer, with what was told about it, and the beginning of its text. Losses come first: an
 // assistant must not miss them.
 func (s *answers) first(told, text string) string {
-	told = strings.TrimSpace(aligning.ReplaceAllString(told, "  "))
+	lines := strings.Split(strings.TrimSpace(aligning.ReplaceAllString(told, "  ")), "\n")
+	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(information(a), information(b)) })
+	told = strings.Join(lines, "\n")
 	if told != "" {
 		told = cut(told, maxTold) + "\n"
 	}
 	return told + s.page(text, maxAnswer-tokens(told))
+}
+
+// information is "info" of a line of the ledger that is no loss, such as what was redacted because it was asked for; "" of others.
+func information(line string) string {
+	severity, _, _ := strings.Cut(line, " ")
+	if severity != "info" {
+		return ""
+	}
+	return severity
 }
 
 // aligning are what tables are aligned by.

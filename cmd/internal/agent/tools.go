@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,14 +59,15 @@ func (s *server) why(ctx context.Context, in whyInput) (string, error) {
 
 type topInput struct {
 	Recording string `json:"recording"`
-	By        string `json:"by,omitempty" jsonschema:"function, package, file, line, category, module, track, process, marker"`
+	By        string `json:"by,omitempty" jsonschema:"function, package, file, line, category, module, track, process, marker, counter"`
+	Of        string `json:"of,omitempty" jsonschema:"cpu, samples, heap, allocations, waits"`
 	N         int    `json:"n,omitempty"`
 	where
 }
 
 func (s *server) top(ctx context.Context, in topInput) (string, error) {
 	args := append([]string{"top"}, in.flags()...)
-	return s.ask(ctx, in.Recording, append(args, optional("by", in.By), number("rows", in.N)))
+	return s.ask(ctx, in.Recording, append(args, optional("by", in.By), optional("of", in.Of), number("rows", in.N)))
 }
 
 type slowInput struct {
@@ -81,6 +83,7 @@ func (s *server) slow(ctx context.Context, in slowInput) (string, error) {
 type diffInput struct {
 	Base string `json:"base"`
 	New  string `json:"new"`
+	Of   string `json:"of,omitempty" jsonschema:"as of top"`
 	N    int    `json:"n,omitempty"`
 	where
 }
@@ -94,7 +97,7 @@ func (s *server) diff(ctx context.Context, in diffInput) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := append([]string{"diff", number("rows", in.N)}, in.flags()...)
+	args := append([]string{"diff", optional("of", in.Of), number("rows", in.N)}, in.flags()...)
 	for _, p := range base.paths {
 		args = append(args, "--base="+p)
 	}
@@ -148,6 +151,9 @@ func (s *server) ask(ctx context.Context, handle string, flags []string, words .
 	return s.command(ctx, []recording{r}, args)
 }
 
+// maxWord bounds a word of a command line, of which the system refuses long ones.
+const maxWord = 1 << 15
+
 // command runs a command, in which words may be empty, and cuts what it prints.
 func (s *server) command(ctx context.Context, of []recording, args []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -159,7 +165,10 @@ func (s *server) command(ctx context.Context, of []recording, args []string) (st
 		return "", ctx.Err()
 	}
 	words := []string{args[0]}
-	for _, a := range append(s.Flags, args[1:]...) {
+	for _, a := range append(slices.Clone(s.Flags), args[1:]...) {
+		if len(a) > maxWord {
+			return "", fmt.Errorf("%s… has %d characters, of %d at most", cut(a, 20), len(a), maxWord)
+		}
 		if a != "" {
 			words = append(words, a)
 		}
