@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"gprof/cmd/internal/console"
@@ -54,7 +52,7 @@ func (c *topCmd) Run(s *tool) error {
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), console.Interrupts()...)
 	defer stop()
 	screen := s.Screen(!c.Once && !c.JSON)
 	defer screen.Close()

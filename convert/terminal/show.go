@@ -68,6 +68,8 @@ func (s *state) follow(screen tcell.Screen, event tcell.Event) (quit bool) {
 	switch e := event.(type) {
 	case *tcell.EventResize:
 		screen.Sync()
+	case *tcell.EventError: // the terminal is gone
+		return true
 	case *tcell.EventKey:
 		switch {
 		case e.Key() == tcell.KeyCtrlC:

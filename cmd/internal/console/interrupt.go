@@ -15,7 +15,7 @@ import (
 // loop ends, too. The returned function restores how signals were handled before.
 func (s *Console) EndOnInterrupt() (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, interrupts()...)
+	signal.Notify(signals, Interrupts()...)
 	// Otherwise a write to a closed pipe would end the process: see unread.
 	unheard := make(chan os.Signal, 1)
 	signal.Notify(unheard, syscall.SIGPIPE)
@@ -48,8 +48,8 @@ var (
 	hangupIgnored    = signal.Ignored(syscall.SIGHUP)
 )
 
-// interrupts are the signals that end a run. Under nohup a hangup doesn't.
-func interrupts() []os.Signal {
+// Interrupts are the signals that end a run. Under nohup a hangup doesn't.
+func Interrupts() []os.Signal {
 	if hangupIgnored {
 		return []os.Signal{os.Interrupt, syscall.SIGTERM}
 	}

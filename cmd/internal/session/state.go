@@ -46,11 +46,14 @@ type Process struct {
 }
 
 // Look reads the control page and all instance directories. Directories that go meanwhile
-// are left out.
+// are left out; without that of the session there is an error.
 func Look(session string) (*State, error) {
 	v := &State{Session: session, State: stateAfter(rawformat.CommandStart), Processes: []*Process{}}
 	told, err := readSession(session)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(session); err != nil {
 		return nil, err
 	}
 	if told != nil {
