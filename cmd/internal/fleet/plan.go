@@ -97,6 +97,7 @@ type PlanCommand struct {
 	Machine
 
 	unread error // some inputs were left out
+	older  bool  // the output has tables of another version, none of which can stay
 }
 
 // Run makes a plan and prints its id.
@@ -136,14 +137,15 @@ func (c *PlanCommand) begin(s *input.Tool) (to store.Place, before *commit, err 
 	if err := probe(to); err != nil {
 		return nil, nil, err
 	}
-	if before, err = last(to); err != nil || before != nil {
-		return to, before, err
+	if before, err = last(to); err != nil {
+		return nil, nil, err
 	}
-	return to, nil, c.vacant(s, to)
+	return to, before, c.tables(s, to, before != nil)
 }
 
-// vacant refuses an output with tables that no commit lists: queries would be about both.
-func (c *PlanCommand) vacant(s *input.Tool, to store.Place) error {
+// tables looks at tables that are in the output already. Those that no commit lists are refused, for
+// queries would be about both.
+func (c *PlanCommand) tables(s *input.Tool, to store.Place, committed bool) error {
 	targets, err := c.targets(s)
 	if err != nil {
 		return err
@@ -153,9 +155,12 @@ func (c *PlanCommand) vacant(s *input.Tool, to store.Place) error {
 			continue
 		}
 		stamp := path.Join(dataSet(targets, &t), t.Format.Stamp)
-		if _, err := to.Size(stamp); err == nil {
+		switch text, err := to.Read(stamp); {
+		case err == nil && !committed:
 			return fmt.Errorf("%s: there are tables that no commit lists; give -o another name", to.Path(stamp))
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		case err == nil:
+			c.older = c.older || string(text) != t.Format.StampText
+		case !errors.Is(err, fs.ErrNotExist):
 			return placed(err)
 		}
 	}
@@ -188,6 +193,7 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 		c.unread = console.Exit(console.Again, err)
 		o.went = nil // they are not gone
 	}
+	o.all = o.all || c.older
 	o.alone = c.Period.Relative() // for times count from the begin or the end of a whole input
 	o.place = func(path string) (placedInput, error) { return c.place(s, path) }
 	return p, len(all), p.fill(all, before, int64(c.TaskSize), o)

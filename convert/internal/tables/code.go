@@ -109,10 +109,10 @@ func (s *Sink) writeCode(p *part) error {
 		used = newBits(s.tables.Stacks.Len())
 	}
 	sampled := slices.Clone(used)
+	s.tree.use(s.tables, used)
 	frames, strings := newBits(s.tables.Frames.Len()), newBits(s.tables.Strings.Len())
-	used.falling(func(id int) {
-		prefix, frame := s.tables.Stacks.At(stream.StackID(id))
-		used.set(int(prefix))
+	used.rising(func(number int) {
+		_, frame := s.tables.Stacks.At(s.tree.stacks[number])
 		frames.set(int(frame))
 		f := s.tables.Frames.At(frame)
 		strings.set(int(f.Function))
@@ -143,23 +143,26 @@ func (s *Sink) writeStrings(p *part, used bits) error {
 // recursion may be a stack, so that all frames would be the square of the depth.
 const maxFrames = 1024
 
-// writeStacks writes stacks. Only those that rows refer to list their frames, which for a deep
-// recursion are many.
+// writeStacks writes stacks, by number. Only those that rows refer to list their frames, which for a
+// deep recursion are many.
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
 	cut := int64(0)
 	err := s.fill(p, stackTable, func(t *table) {
-		used.rising(func(id int) {
-			prefix, frame := s.tables.Stacks.At(stream.StackID(id))
+		used.rising(func(number int) {
+			id := s.tree.stacks[number]
+			prefix, frame := s.tables.Stacks.At(id)
 			row := t.begin()
 			row.column().string(p.name)
-			row.column().short(int32(id))
+			row.column().short(int32(number))
+			row.column().short(s.tree.takeLast(number))
 			row.column().text(s.keys.stacks[id][:])
-			row.column().id(int32(prefix))
+			row.column().id(s.tree.number[prefix])
 			row.column().short(int32(frame))
+			row.column().flag(!s.tree.inner.has(number))
 			row.column().short(s.keys.depths[id])
-			if list := row.column(); sampled.has(id) {
-				path = s.path(path[:0], stream.StackID(id))
+			if list := row.column(); sampled.has(number) {
+				path = s.path(path[:0], id)
 				list.ids(path)
 				cut += int64(min(max(int(s.keys.depths[id])-maxFrames, 0), 1))
 			} else {

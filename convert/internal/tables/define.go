@@ -116,8 +116,8 @@ var (
 	}, []string{"string_id"}}
 
 	stackTable = Definition{"stacks", []Column{
-		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true},
-		{Name: "frame_id", Kind: Short}, {Name: "depth", Kind: Short}, {Name: "frames", Kind: IDs, Null: true},
+		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "last_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true},
+		{Name: "frame_id", Kind: Short}, {Name: "outermost", Kind: Flag}, {Name: "depth", Kind: Short}, {Name: "frames", Kind: IDs, Null: true},
 	}, []string{"stack_id"}}
 
 	lossTable = Definition{"losses", []Column{

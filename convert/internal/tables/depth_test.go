@@ -56,9 +56,9 @@ type depths struct {
 }
 
 func (d *depths) Write(columns []Values) error {
-	for i := range columns[6].Rows {
-		from, to := columns[6].ListAt(i)
-		d.depth, d.frames = append(d.depth, int(columns[5].Shorts[i])), append(d.frames, to-from)
+	for i := range columns[8].Rows {
+		from, to := columns[8].ListAt(i)
+		d.depth, d.frames = append(d.depth, int(columns[7].Shorts[i])), append(d.frames, to-from)
 	}
 	return nil
 }

@@ -48,7 +48,8 @@
 //	overheads   process_id, ts_ns, event_index, lock_ns, clean_ns, counters_ns, threads_ns, samples
 //	logs        process_id, ts_ns, event_index, level, text
 //	pages       process_id, ts_ns, event_index, phase, tab, window, embedder, private, url: what was open for long is told again, with one ts_ns
-//	stacks      stack_id, key, prefix (stack_id of the caller), frame_id (of the leaf), depth,
+//	stacks      stack_id, last_id (the stacks with ids from stack_id to last_id are this one and all below it, which it called),
+//	            key, prefix (stack_id of the caller), frame_id (of the leaf), outermost (no caller has the name of that frame), depth,
 //	            frames (frame_ids, leaf first, at most 1,024: prefix leads to more; NULL where no row refers to the stack itself)
 //	frames      frame_id, key, name (the function, else module+0xaddress, else ?), function, file, line, module, build_id, address (offset in the module), inline_depth, category, subcategory, label,
 //	            function_id, file_id (string_ids), script (is it a function of one), column (of scripts), function_line, function_column

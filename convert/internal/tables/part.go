@@ -15,7 +15,7 @@ type part struct {
 	open          map[string]*table // by name among the files
 	order         []*table          // as begun
 	files         map[string]int    // number for each table
-	stacks        bits              // in use; nil if none is
+	stacks        bits              // in use, by number in the tree; nil if none is
 	covered       map[stream.ProcessID]*coverage
 	finished      bool // all rows but those of the whole run are written
 }
@@ -217,12 +217,12 @@ func (s *Sink) fill(p *part, def Definition, rows func(*table)) error {
 	return t.close()
 }
 
-// use notes that rows refer to stacks; there are so many in all.
-func (p *part) use(stacks []stream.StackID, all int) {
+// use notes that rows refer to stacks of all in a tree.
+func (p *part) use(stacks []stream.StackID, of *tree) {
 	if p.stacks == nil && len(stacks) > 0 {
-		p.stacks = newBits(all)
+		p.stacks = newBits(len(of.stacks))
 	}
 	for _, id := range stacks {
-		p.stacks.set(int(id))
+		p.stacks.set(int(of.number[id]))
 	}
 }

@@ -104,8 +104,9 @@ func tableNames() (names []string) {
 	return names
 }
 
-// Version is the version of the tables. It stays when columns or tables are added.
-const Version = "2"
+// Version is the version of the tables. It stays when columns or tables are added, unless a query
+// needs them.
+const Version = "3"
 
 // VersionKey is its key in the metadata of files.
 const VersionKey = "gprof.tables"

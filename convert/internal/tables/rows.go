@@ -12,8 +12,8 @@ import (
 // phases are the names of stream.Phase.
 var phases = [...][]byte{stream.Instant: []byte("instant"), stream.Interval: []byte("interval"), stream.PhaseStart: []byte("start"), stream.PhaseEnd: []byte("end")}
 
-func samples(row *rows, b *stream.Batch) {
-	stackIDs(row.column(), b.Stack)
+func (s *Sink) samples(row *rows, b *stream.Batch) {
+	s.stackIDs(row.column(), b.Stack)
 	row.column().all(b.Weight)
 	cpu := row.column()
 	for _, v := range b.CPU {
@@ -22,8 +22,8 @@ func samples(row *rows, b *stream.Batch) {
 }
 
 // allocations writes objects with the sign of their bytes, so that sums are what is in use.
-func allocations(row *rows, b *stream.Batch) {
-	stackIDs(row.column(), b.Stack)
+func (s *Sink) allocations(row *rows, b *stream.Batch) {
+	s.stackIDs(row.column(), b.Stack)
 	row.column().all(b.Value)
 	objects, before := row.column(), row.column()
 	for i, n := range b.Number {
@@ -35,9 +35,9 @@ func allocations(row *rows, b *stream.Batch) {
 	}
 }
 
-func stackIDs(c *Values, stacks []stream.StackID) {
+func (s *Sink) stackIDs(c *Values, stacks []stream.StackID) {
 	for _, id := range stacks {
-		c.id(int32(id))
+		c.id(s.tree.number[id])
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *Sink) counts(row *rows, b *stream.Batch) {
 func (s *Sink) measurements(row *rows, b *stream.Batch) {
 	measure := s.tables.Counters.At(b.Series.Counter)
 	process := s.tables.Process(b.Series.Process).InstanceName()
-	stackIDs(row.column(), b.Stack)
+	s.stackIDs(row.column(), b.Stack)
 	s.same(row, b.Len(), process, measure.Name)
 	s.same(row, b.Len(), process, units[measure.Unit])
 	row.column().all(b.Value)
@@ -196,7 +196,7 @@ func (s *Sink) markerRows(t *table, p *part, b *stream.Batch, odd bool) *rows {
 			duration.null()
 		}
 	}
-	stackIDs(row.column(), b.Stack)
+	s.stackIDs(row.column(), b.Stack)
 	s.objects(row.column(), b, process, odd)
 	s.who(row, b)
 	s.spans(row, b)

@@ -49,7 +49,8 @@ type Sink struct {
 
 	labelSpans map[stream.LabelsID]stream.Span // likewise
 	parts      []*part
-	partOf     []*part      // by ProcessID
+	partOf     []*part // by ProcessID
+	tree       *tree
 	keys       *contentKeys // made on demand
 
 	process stream.ProcessID // current one, 0 before the first
@@ -76,10 +77,10 @@ func Prepare(s stream.Sink) error {
 // Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
 	// Keys are made when the code is written, and texts and spans of labels when one is used.
-	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1, Frame: KeySize + 1, String: 1, Label: 64 + 40, Track: 4}.In(t)); err != nil {
+	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1 + treeBytes, Frame: max(KeySize+1, namesBytes), String: 1, Label: 64 + 40, Track: 4}.In(t)); err != nil {
 		return err
 	}
-	s.tables = t
+	s.tables, s.tree = t, treeOf(t)
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
 	s.events, s.typed = s.format.eventTables(t)
@@ -101,7 +102,7 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	}
 	p := s.partOf[id]
 	p.covered[id].add(b)
-	p.use(b.Stack, s.tables.Stacks.Len())
+	p.use(b.Stack, s.tree)
 	came := rowBytes * b.Len() * (1 + len(b.Args))
 	for from := 0; from < b.Len(); {
 		to, size := textsEnd(b, from)
@@ -191,13 +192,13 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 	row := s.beginRows(t, p, b)
 	switch b.Series.Kind {
 	case stream.Samples:
-		samples(row, b)
+		s.samples(row, b)
 		s.who(row, b)
 		s.spans(row, b)
 	case stream.Delays:
 		row.column().all(b.Value)
 	case stream.Waits:
-		stackIDs(row.column(), b.Stack)
+		s.stackIDs(row.column(), b.Stack)
 		row.column().all(b.Value)
 		row.column().all(b.Number)
 	case stream.Measurements:
@@ -205,7 +206,7 @@ func (s *Sink) write(p *part, b *stream.Batch) error {
 		s.who(row, b)
 		s.spans(row, b)
 	case stream.Allocations:
-		allocations(row, b)
+		s.allocations(row, b)
 		s.who(row, b)
 		sparse(row.column(), b.Address, b.Len())
 		s.spans(row, b)

@@ -11,15 +11,17 @@ WITH RECURSIVE nodes AS (
     FROM paths p JOIN nodes n ON n.session = p.session AND n.prefix = p.stack_id
 ), weights AS (
     SELECT session, stack_id, CAST(sum(weight) AS BIGINT) AS samples FROM samples WHERE stack_id IS NOT NULL GROUP BY session, stack_id
-), callers AS ( -- each stack with samples, and all that it was called from
-    SELECT session, stack_id AS leaf, stack_id, samples FROM weights
-    UNION ALL
-    SELECT c.session, c.leaf, s.prefix AS stack_id, c.samples
-    FROM callers c JOIN stacks s ON s.session = c.session AND s.stack_id = c.stack_id
-    WHERE s.prefix IS NOT NULL
+), running AS ( -- the stacks below one have the ids up to its last_id
+    SELECT s.session AS session, s.stack_id AS stack_id, s.last_id AS last_id, coalesce(w.samples, 0) AS samples,
+        sum(coalesce(w.samples, 0)) OVER (PARTITION BY s.session ORDER BY s.stack_id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto
+    FROM stacks s LEFT JOIN weights w ON w.session = s.session AND w.stack_id = s.stack_id
+), totals AS (
+    SELECT a.session AS session, a.stack_id AS stack_id, a.samples AS own, b.upto - a.upto + a.samples AS below
+    FROM running a JOIN running b ON b.session = a.session AND b.stack_id = a.last_id
 )
 SELECT p.depth AS depth, p.function AS function, p.path AS path, p.parent AS parent,
-    CAST(sum(CASE WHEN c.leaf = c.stack_id THEN c.samples ELSE 0 END) AS BIGINT) AS self, CAST(sum(c.samples) AS BIGINT) AS total
-FROM callers c JOIN paths p ON p.session = c.session AND p.stack_id = c.stack_id
+    CAST(sum(t.own) AS BIGINT) AS self, CAST(sum(t.below) AS BIGINT) AS total
+FROM totals t JOIN paths p ON p.session = t.session AND p.stack_id = t.stack_id
+WHERE t.own <> 0 OR t.below <> 0
 GROUP BY p.depth, p.function, p.path, p.parent
 ORDER BY depth, total DESC, path;

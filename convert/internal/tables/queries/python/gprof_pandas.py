@@ -21,19 +21,26 @@ class Tables:
         # Types of pandas itself would round large numbers of columns with NULL.
         return pd.read_parquet(self.directory / name, columns=columns, filters=filters, dtype_backend="pyarrow")
 
+    def weights(self):
+        """The samples of each stack."""
+        return self.table("samples", [*STACK, "weight"]).dropna().groupby(STACK, as_index=False).sum()
+
     def frames(self):
         """A row for each frame of each stack with samples, leaf first: samples, name."""
-        samples = self.table("samples", [*STACK, "weight"]).dropna().groupby(STACK, as_index=False).sum()
-        stacks = self.table("stacks", [*STACK, "frames"]).merge(samples, on=STACK).explode("frames")
+        stacks = self.table("stacks", [*STACK, "frames"]).merge(self.weights(), on=STACK).explode("frames")
         stacks = stacks.astype({"frames": "int32[pyarrow]"}).rename(columns={"frames": "frame_id"})
         return stacks.merge(self.table("frames", [*FRAME, "name"]), on=FRAME)
 
     def top(self):
         """Functions by the samples in them (self), and in or below them (total)."""
-        frames = self.frames()
-        leaves = frames.drop_duplicates(STACK).groupby("name").weight.sum()
-        below = frames.drop_duplicates([*STACK, "name"]).groupby("name").weight.sum()
-        top = pd.DataFrame({"self": leaves, "total": below}).fillna(0).rename_axis("function").reset_index()
+        stacks = self.table("stacks", [*STACK, "last_id", "frame_id", "outermost"]).merge(self.weights(), on=STACK, how="left")
+        stacks = stacks.fillna({"weight": 0}).sort_values(STACK)
+        stacks["sum"] = stacks.weight.cumsum()  # below a stack are those up to its last_id
+        last = stacks[["session", "stack_id", "sum"]].rename(columns={"stack_id": "last_id", "sum": "last_sum"})
+        stacks = stacks.merge(last, on=["session", "last_id"]).merge(self.table("frames", [*FRAME, "name"]), on=FRAME)
+        stacks["total"] = (stacks.last_sum - stacks["sum"] + stacks.weight) * stacks.outermost.astype("int64[pyarrow]")
+        top = stacks.groupby("name", as_index=False)[["weight", "total"]].sum().set_axis(["function", "self", "total"], axis=1)
+        top = top[(top.self != 0) | (top.total != 0)]
         return top.sort_values(["self", "total", "function"], ascending=[False, False, True], ignore_index=True)
 
     def folded(self):

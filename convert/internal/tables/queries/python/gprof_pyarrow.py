@@ -22,23 +22,30 @@ class Tables:
     def table(self, name):
         return ds.dataset(self.directory / name, partitioning="hive")
 
+    def weights(self):
+        """The samples of each stack."""
+        return self.table("samples").to_table(columns=[*STACK, "weight"]).group_by(STACK).aggregate([("weight", "sum")])
+
     def frames(self):
         """A row for each frame of each stack with samples, outermost first: name, weight."""
-        samples = self.table("samples").to_table(columns=[*STACK, "weight"]).group_by(STACK).aggregate([("weight", "sum")])
         stacks = self.table("stacks").to_table(columns=[*STACK, "frames"]).combine_chunks()
         rows = stacks.select(STACK).take(pc.list_parent_indices(stacks["frames"]))
         rows = rows.append_column("frame_id", pc.list_flatten(stacks["frames"])).append_column("place", pa.array(range(len(rows)), pa.int64()))
         names = self.table("frames").to_table(columns=[*FRAME, "name"])
-        return rows.join(samples, STACK, join_type="inner").join(names, FRAME).sort_by([("place", "descending")])
+        return rows.join(self.weights(), STACK, join_type="inner").join(names, FRAME).sort_by([("place", "descending")])
 
     def top(self):
         """Functions by the samples in them (self), and in or below them (total)."""
-        frames = self.frames()
-        leaves = ordered(frames, STACK).aggregate([("name", "last"), ("weight_sum", "last")])
-        leaves = leaves.group_by("name_last").aggregate([("weight_sum_last", "sum")]).rename_columns(["function", "self"])
-        below = frames.group_by([*STACK, "name"]).aggregate([("weight_sum", "max")]).group_by("name").aggregate([("weight_sum_max", "sum")])
-        top = below.rename_columns(["function", "total"]).join(leaves, "function")
-        top = top.set_column(2, "self", pc.fill_null(top["self"], 0)).select(["function", "self", "total"])
+        stacks = self.table("stacks").to_table(columns=[*STACK, "last_id", "frame_id", "outermost"])
+        stacks = stacks.join(self.weights(), STACK).sort_by([(column, "ascending") for column in STACK])
+        own = pc.fill_null(stacks["weight_sum"], 0)
+        stacks = stacks.append_column("self", own).append_column("sum", pc.cumulative_sum(own))
+        last = stacks.select([*STACK, "sum"]).rename_columns(["session", "last_id", "last_sum"])  # of those below a stack
+        stacks = stacks.join(last, ["session", "last_id"]).join(self.table("frames").to_table(columns=[*FRAME, "name"]), FRAME)
+        below = pc.add(pc.subtract(stacks["last_sum"], stacks["sum"]), stacks["self"])
+        stacks = stacks.append_column("total", pc.if_else(stacks["outermost"], below, 0))
+        top = stacks.group_by("name").aggregate([("self", "sum"), ("total", "sum")]).rename_columns(["function", "self", "total"])
+        top = top.filter((pc.field("self") != 0) | (pc.field("total") != 0))
         return top.sort_by([("self", "descending"), ("total", "descending"), ("function", "ascending")])
 
     def folded(self):
