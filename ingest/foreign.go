@@ -272,6 +272,7 @@ type goTrace struct {
 	*gotrace.File
 	tracks gotrace.Grouping
 	states bool
+	jobs   int
 	place  func(mono uint64) stream.Time // the clock that it shares with recordings; nil: none
 }
 
@@ -288,7 +289,7 @@ func (g *goTrace) Processes() []stream.Process { return []stream.Process{g.Proce
 
 // Source implements [ForeignFile].
 func (g *goTrace) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
-	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, States: g.states, Place: g.place, Shift: shift})
+	return g.File.Source(t, ids[0], gotrace.Options{Tracks: g.tracks, States: g.states, Place: g.place, Shift: shift, Jobs: g.jobs})
 }
 
 // trimTraces leaves each generation to one of the traces that have it, because snapshots of a
@@ -314,7 +315,9 @@ func (f *Found) trimTraces() {
 	f.Processes = slices.DeleteFunc(f.Processes, func(p *Process) bool { return copied[p] })
 }
 
-func (g *goTrace) group(s Selection) { g.tracks, g.states = traceTracks(s.Grouping), s.States }
+func (g *goTrace) group(s Selection) {
+	g.tracks, g.states, g.jobs = traceTracks(s.Grouping), s.States, s.jobs
+}
 
 // traceTracks is the grouping of a trace that goes with one of recordings.
 func traceTracks(by Grouping) gotrace.Grouping {
@@ -363,7 +366,7 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (a
 			t.Ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "execution traces", Where: w.Name, Count: 1, Bytes: w.Size})
 		default:
 			all = append(all, f.Source(t, id, gotrace.Options{
-				Tracks: traceTracks(s.Grouping), States: s.States, Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes,
+				Tracks: traceTracks(s.Grouping), States: s.States, Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes, Jobs: s.jobs,
 			}))
 		}
 	}

@@ -28,6 +28,8 @@ type Selection struct {
 	Grouping Grouping
 	// States adds the states of goroutines that execution traces tell, see [gotrace.StateEvent].
 	States bool
+
+	jobs int // as in Options
 }
 
 // Grouping says which tracks there are, see [decode.Grouping].

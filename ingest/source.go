@@ -38,6 +38,7 @@ func (f *Found) Source() stream.Source {
 // read for it. The error is a [filter.ErrNoMatch] if no process is wanted. It may be called once.
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
+	s.jobs = f.options.Jobs
 	if err := s.complete(f.current); err != nil {
 		return nil, err
 	}

@@ -14,31 +14,16 @@ import (
 	"gprof/stream/streamtest"
 )
 
-// Events of the format that the tests write: golang.org/x/exp/trace names them
-// in internal/tracev2.
-const (
-	evStacks, evStack, evStrings, evString             = 2, 3, 4, 5
-	evCPUSamples, evCPUSample                          = 6, 7
-	evProcsChange, evProcStatus                        = 9, 13
-	evGoCreate, evGoStart, evGoDestroy                 = 14, 16, 17
-	evGoCreateSyscall, evGoDestroySyscall              = 15, 18
-	evGoBlock, evGoUnblock                             = 20, 21
-	evSyscallBegin, evSyscallEnd                       = 22, 23
-	evGoStatus                                         = 25
-	evSTWBegin, evSTWEnd                               = 26, 27
-	evHeapAlloc                                        = 37
-	evTaskBegin, evTaskEnd, evRegionBegin, evRegionEnd = 40, 41, 42, 43
-	evUserLog                                          = 44
-)
-
 // drawn is a trace that is written by hand.
 type drawn struct {
-	version     int
-	experiments []int  // bytes of batches of an experiment, which each generation has, too
-	tail        []byte // of the strings of a generation
-	open        bool   // the events of a generation end before goroutine 1 goes on
-	ofC         []byte // events of thread 8 in each generation, which C code began
-	out         []byte
+	version int
+	filled  int      // batches of events of the heap, which each generation has, too, each as large as can be
+	texts   int      // batches of strings, likewise
+	more    [][]byte // events of threads from 0 on, likewise, instead of those there are
+	tail    []byte   // of the strings of a generation
+	open    bool     // the events of a generation end before goroutine 1 goes on
+	ofC     []byte   // events of thread 8 in each generation, which C code began
+	out     []byte
 }
 
 func draw(version int) *drawn {
@@ -80,19 +65,37 @@ func (d *drawn) generation(n, at uint64) {
 		sync = numbers(append(sync, kindSnapshot), 0, at+5_000_000_000, 1_700_000_000+at/1e9, at%1e9)
 	}
 	d.batch(n, none64, at, sync)
-	d.batch(n, 7, at, d.events(n))
+	if d.more == nil {
+		d.batch(n, 7, at, d.events(n))
+	}
+	for thread, events := range d.more {
+		d.batch(n, uint64(thread), at, events)
+	}
 	if d.ofC != nil {
 		d.batch(n, 8, at, d.ofC)
 	}
 	d.batch(n, none64, at, d.strings())
 	d.batch(n, none64, at, d.stacks())
 	d.batch(n, none64, at, numbers([]byte{evCPUSamples, evCPUSample}, at+10_500, 7, 0, 1, 2))
-	for _, size := range d.experiments {
-		d.out = append(numbers(append(d.out, kindExperimental, 1), n, 7, at, uint64(size)), make([]byte, size)...)
+	for i := range d.filled {
+		d.batch(n, 7, at+100_000+uint64(i), bytes.Repeat([]byte{evHeapAlloc, 0, 1}, maxBatch/3))
 	}
+	for i := range d.texts {
+		d.batch(n, none64, at, longTexts(i))
+	}
+	d.out = append(numbers(append(d.out, kindExperimental, 1), n, 7, at, 2), 1, 2)
 	if d.version >= version26 {
 		d.out = append(d.out, kindEnd)
 	}
+}
+
+// longTexts are 64 KB of strings.
+func longTexts(number int) []byte {
+	b := []byte{evStrings}
+	for i := range 64 {
+		b = append(numbers(append(b, evString), uint64(1000+64*number+i), 1000), make([]byte, 1000)...)
+	}
+	return b
 }
 
 func (d *drawn) strings() []byte {

@@ -1,10 +1,12 @@
 // Package gotrace reads Go execution traces, as runtime/trace, its flight recorder, and
 // /debug/pprof/trace write them.
 //
-// Events are read by golang.org/x/exp/trace, behind library.go, from traces of Go 1.22 and later.
-// Such a trace consists of generations of about a second, each complete in itself. The library gets
-// one at a time, and holds it in memory; beside it only the live goroutines, tasks and ranges are
-// kept, so the length of a trace does not matter.
+// Traces of Go 1.22 and later can be read. Such a trace consists of generations of about a second, each
+// complete in itself. Of one at a time there are in memory its strings and stacks, and a batch of 64 KiB
+// for each thread; beside them only the live goroutines, tasks and ranges are kept, so the length of a
+// trace does not matter. If there is another core, it reads events while the last ones become rows.
+//
+// Events are put in order like golang.org/x/exp/trace does it, which the tests compare with.
 //
 // # What becomes of it
 //
@@ -44,7 +46,7 @@
 //
 // # Damage
 //
-// Damage costs a generation, and a file that is cut short the one in which it ends. The ledger has
-// the offset, and where generations are missing. Goroutines are then found anew, as at the
+// Damage costs the rest of a generation, all of it if a table is damaged, and a file that is cut short
+// the generation in which it ends. The ledger has the offset, and where generations are missing. Goroutines are then found anew, as at the
 // beginning of a trace.
 package gotrace

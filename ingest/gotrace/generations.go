@@ -39,8 +39,8 @@ const (
 	maxBatch = 64 << 10 // bytes of a batch after its head
 	// maxGenerations bounds the generations kept of a file: twelve days at one a second.
 	maxGenerations = 1 << 20
-	// maxHead is a batch's first byte, an experiment and four numbers.
-	maxHead = 2 + 4*binary.MaxVarintLen64
+	// maxHead is a batch's first byte, an experiment, four numbers, and the first byte of the data.
+	maxHead = 3 + 4*binary.MaxVarintLen64
 	// maxSync is more than a sync batch: a rate and one clock reading.
 	maxSync = 128
 )
@@ -113,8 +113,10 @@ type batch struct {
 	kind       byte
 	experiment bool
 	generation uint64
+	thread     uint64
 	ticks      uint64
 	head, size int64 // bytes
+	first      byte  // of the data; 0: none
 }
 
 // generations scans the file. The error is a *damage.Error that says where the scan ended early.
@@ -187,13 +189,12 @@ func (s *scan) batch(off int64) (b batch, err error) {
 		}
 		return b, nil
 	case kindExperimental:
-		b.experiment = true
-		c.byte()
+		b.experiment = c.byte() != 0
 	case kindBatch:
 	default:
 		return b, fmt.Errorf("%w: a batch begins with byte %d", damage.ErrDamaged, b.kind)
 	}
-	b.generation, _, b.ticks, b.size = c.number(), c.number(), c.number(), int64(min(c.number(), math.MaxInt64))
+	b.generation, b.thread, b.ticks, b.size = c.number(), c.number(), c.number(), int64(min(c.number(), math.MaxInt64))
 	b.head = int64(n - len(c.rest))
 	switch {
 	case c.short:
@@ -202,6 +203,8 @@ func (s *scan) batch(off int64) (b batch, err error) {
 		return b, fmt.Errorf("%w: a batch of generation 0", damage.ErrDamaged)
 	case b.size > maxBatch:
 		return b, fmt.Errorf("%w: a batch of %d bytes, of %d at most", damage.ErrDamaged, b.size, maxBatch)
+	case b.size > 0 && len(c.rest) > 0:
+		b.first = c.rest[0]
 	}
 	return b, nil
 }
@@ -304,4 +307,11 @@ func (c *cursor) number() uint64 {
 	}
 	c.rest = c.rest[n:]
 	return v
+}
+
+func (c *cursor) skip(n int) {
+	if n > len(c.rest) {
+		c.short, n = true, len(c.rest)
+	}
+	c.rest = c.rest[n:]
 }

@@ -5,24 +5,22 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"slices"
 	"testing"
 
 	"gprof/stream"
 )
 
-// watched is a trace in memory. It looks at the heap each time that the end of a
-// generation is read: the library then has all of it.
+// watched is a trace in memory. It looks at the heap each time that the last events of a generation are read.
 type watched struct {
 	memoryFile
-	ends  []int64
+	last  []int64 // offsets of the batches
 	heaps []int64
 }
 
 func (w *watched) ReadAt(p []byte, off int64) (int, error) {
 	n, err := w.memoryFile.ReadAt(p, off)
-	if len(w.ends) > 0 && off == w.ends[0]-1 {
-		w.ends = w.ends[1:]
+	if len(w.last) > 0 && off == w.last[0] && len(p) > maxHead {
+		w.last = w.last[1:]
 		w.heaps = append(w.heaps, liveHeap())
 	}
 	return n, err
@@ -35,22 +33,18 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// batchSizes make a generation of a mebibyte, in batches that the library reads
-// in all ways that it has: into its buffer, past it, and of just that size.
-var batchSizes = slices.Concat([]int{0, 1, feedBuffer - 1, feedBuffer, feedBuffer + 1, maxBatch - 1}, slices.Repeat([]int{maxBatch}, 15))
-
-// TestGenerationsMemory holds what reading a trace takes: one generation, once,
-// however many have been read.
+// TestGenerationsMemory holds what reading a trace takes: a batch of each thread and the tables of a generation, however
+// large it is, and however many have been read.
 func TestGenerationsMemory(t *testing.T) {
-	const generations = 8
+	const generations, batches = 4, 64
 	d := draw(26)
-	d.experiments = batchSizes
+	d.filled = batches
 	w := &watched{}
 	for n := range uint64(generations) {
 		d.generation(n+1, (n+1)*second)
-		w.ends = append(w.ends, int64(len(d.out)))
+		f := bytes.LastIndex(d.out, bytes.Repeat([]byte{evHeapAlloc, 0, 1}, maxBatch/3))
+		w.last = append(w.last, int64(f))
 	}
-	size := w.ends[0]
 	f, err := Open(inMemory(d.out))
 	if err != nil {
 		t.Fatal(err)
@@ -68,30 +62,32 @@ func TestGenerationsMemory(t *testing.T) {
 		t.Fatalf("%d generations were read, and %d looked at, want %d", sink.Markers["log"], len(w.heaps), generations)
 	}
 	for i, heap := range w.heaps {
-		if taken := heap - before; taken > size+size/2 {
-			t.Errorf("while generation %d is read %d KiB are taken, want about the %d KiB of it", i+1, taken>>10, size>>10)
+		if taken := heap - before; taken > batches*maxBatch/8 {
+			t.Errorf("while generation %d is read %d KiB are taken, of the %d KiB of it", i+1, taken>>10, batches*maxBatch>>10)
 		}
 	}
 }
 
-// TestTooLarge has a generation that is larger than the memory that may be taken.
-// The error then says how much is needed, which is enough, and not far too much.
+// TestTooLarge has a generation whose tables are larger than the memory that may be taken. The error then says how
+// much is needed, which is enough, and not far too much.
 func TestTooLarge(t *testing.T) {
 	d := draw(26)
-	d.experiments = batchSizes
+	d.texts = 20
 	d.generation(1, second)
-	convert := func(memory int64) error {
-		src, err := sourceOf(d.out, Options{})
-		if err != nil {
-			t.Fatal(err)
+	for jobs := range 2 {
+		convert := func(memory int64) error {
+			src, err := sourceOf(d.out, Options{Jobs: 1 + jobs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return stream.Copy(stream.Discard, src, stream.CopyOptions{Memory: memory})
 		}
-		return stream.Copy(stream.Discard, src, stream.CopyOptions{Memory: memory})
-	}
-	var full *stream.ErrMemory
-	if err := convert(1 << 20); !errors.As(err, &full) || !full.Input || full.Need != 2<<20 {
-		t.Fatalf("the error is %+v, want an ErrMemory of the input, that 2 MiB are needed", err)
-	}
-	if err := convert(full.Need); err != nil {
-		t.Errorf("with what is said to be needed: %v", err)
+		var full *stream.ErrMemory
+		if err := convert(1 << 20); !errors.As(err, &full) || !full.Input || full.Need > 4<<20 {
+			t.Fatalf("%d jobs: the error is %+v, want an ErrMemory of the input, that 4 MiB or less are needed", 1+jobs, err)
+		}
+		if err := convert(8 << 20); err != nil {
+			t.Errorf("%d jobs, with enough memory: %v", 1+jobs, err)
+		}
 	}
 }

@@ -1,26 +1,37 @@
 package gotrace
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"gprof/ingest/internal/damage"
 )
 
-// reader reads the events of a trace, each generation as a trace of its own: a library reader that
-// goes from one to the next would hold both. An unreadable generation costs the rest of it.
+// reader reads the events of a trace, one generation after the other: each by itself, so that one that can't be read
+// costs the rest of it alone.
 type reader struct {
 	r       io.ReaderAt
 	version int
 	all     []generation
-	at      int      // current generation
-	lib     *library // its reader; nil: not begun
-	told    int      // begin and end events of the generation so far
-	before  uint64   // number of the generation before; 0: none, or lost
-	last    int64    // time of the last event
+	claim   func(bytes int64) error // as in newEvents
+	at      int                     // current generation
+	events  *events                 // its events; nil: not begun
+	before  uint64                  // number of the generation before; 0: none, or lost
+	last    int64                   // time of the last event
+	held    int64                   // by the generation before
 }
+
+// portion is events of one generation, one after the other.
+type portion struct {
+	events []event
+	tables *tables // that they refer to
+	done   int64   // about how many bytes have been read
+	err    error   // behind the events: io.EOF, a *lostError, or that of a claim
+}
+
+// portionEvents is how many events there are in a portion: so few that they stay in a processor's cache.
+const portionEvents = 512
 
 // lostError is an unreadable part of a file. Reading may go on, but the program's state is unknown.
 type lostError struct {
@@ -32,36 +43,38 @@ type lostError struct {
 func (e *lostError) Error() string { return e.at.Error() }
 func (e *lostError) Unwrap() error { return &e.at }
 
-// next reads an event into ev, in ascending time. The error is io.EOF at the end, or a *lostError.
-func (r *reader) next(ev *event) error {
-	if r.lib == nil {
-		if err := r.begin(); err != nil {
-			return err
+// read reads a portion of events, in ascending time.
+func (r *reader) read(p *portion) {
+	if p.events == nil {
+		p.events = make([]event, portionEvents)
+	}
+	p.events = p.events[:0]
+	if p.err = r.begin(); p.err != nil {
+		return
+	}
+	p.tables, p.done = r.events.tables, r.all[r.at].from
+	for len(p.events) < portionEvents && r.events != nil {
+		n := len(p.events)
+		p.events = p.events[:n+1]
+		ev := &p.events[n]
+		switch err := r.events.next(ev); {
+		case err == io.EOF:
+			r.end(ev)
+		case err != nil:
+			p.events = p.events[:n]
+			p.err = r.lose(err)
+		default:
+			ev.time = max(ev.time, r.last+1)
+			r.last = ev.time
 		}
 	}
-	err := r.lib.next(ev)
-	switch {
-	case err == io.EOF && r.told == 2:
-		r.at = len(r.all)
-		return io.EOF
-	case err == io.EOF: // in a table
-		return r.lose(fmt.Errorf("%w: %w", damage.ErrDamaged, io.ErrUnexpectedEOF))
-	case err != nil:
-		return r.lose(err)
-	}
-	if ev.kind == kindGeneration {
-		r.told++
-	}
-	if r.told == 2 && r.at < len(r.all)-1 {
-		r.turn(ev)
-		return nil
-	}
-	ev.time = max(ev.time, r.last+1)
-	r.last = ev.time
-	return nil
 }
 
+// begin begins a generation if there is none that has begun.
 func (r *reader) begin() (err error) {
+	if r.events != nil {
+		return nil
+	}
 	if r.at == len(r.all) {
 		return io.EOF
 	}
@@ -70,25 +83,44 @@ func (r *reader) begin() (err error) {
 		r.before = 0
 		return missing(g, before)
 	}
-	r.told = 0
-	if r.lib, err = newLibrary(newFeed(r.r, r.version, g)); err != nil {
+	// What is left of the generation before refers to its tables.
+	held := int64(0)
+	claim := func(bytes int64) error {
+		held = bytes
+		return r.claim(r.held + bytes)
+	}
+	if r.events, err = newEvents(r.r, r.version, g, claim); errors.Is(err, errFull) {
+		return err
+	} else if err != nil {
 		return r.lose(err)
 	}
+	r.held = held
 	return nil
 }
 
-// turn ends a generation when the library reports the end of its trace.
-func (r *reader) turn(ev *event) {
+// errFull is a claim of memory that there isn't.
+var errFull = errors.New("no memory is left")
+
+// end makes ev the end of a generation.
+func (r *reader) end(ev *event) {
 	r.before = r.all[r.at].number
-	r.at, r.lib = r.at+1, nil
+	r.at, r.events = r.at+1, nil
 	*ev = event{kind: kindOver, time: r.last, goroutine: none, processor: none, thread: none}
+	if r.at == len(r.all) { // what goes on is told as if another one began
+		r.last++
+		ev.kind, ev.time = kindGeneration, r.last
+	}
 }
 
-// lose gives up the generation in which the library failed.
+// lose gives up a generation.
 func (r *reader) lose(err error) error {
 	g := &r.all[r.at]
-	r.at, r.lib, r.before = r.at+1, nil, 0
-	return &lostError{damage.Error{Off: g.from, Err: err}, 1, g.to - g.from}
+	r.at, r.events, r.before = r.at+1, nil, 0
+	at := damage.Error{Off: g.from, Err: err}
+	if where := (*damage.Error)(nil); errors.As(err, &where) {
+		at = *where
+	}
+	return &lostError{at, 1, g.to - g.from}
 }
 
 // missing reports that generations between before and g are missing.
@@ -98,72 +130,4 @@ func missing(g *generation, before uint64) error {
 		count = int64(min(g.number-before-1, maxGenerations))
 	}
 	return &lostError{damage.Error{Off: g.from, Err: fmt.Errorf("%w: generation %d follows %d", damage.ErrDamaged, g.number, before)}, count, 0}
-}
-
-// done is the approximate number of bytes read.
-func (r *reader) done() int64 {
-	if r.at == len(r.all) {
-		return r.all[len(r.all)-1].to
-	}
-	return r.all[r.at].from
-}
-
-// firstLine is the first line of a library error, which continues with a dump.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimSuffix(line, ":")
-}
-
-// feed presents a generation as a file of its own: the file's header, and the generation's batches.
-//
-// golang.org/x/exp/trace reads a batch into a [bytes.Buffer] of its size, which doubles, and stays,
-// only to find that nothing follows. So where a batch's data is read at once, io.EOF comes with it
-// even if more follows: that halves a generation's memory.
-type feed struct {
-	batches  scan
-	from, to int64 // the generation
-	off      int64 // in the file
-	left     int64 // bytes of the current piece: header, head or data
-	data     int64 // bytes of data after that head
-}
-
-// feedBuffer is the size of the library's read buffer, which larger reads bypass.
-const feedBuffer = 4096
-
-func newFeed(r io.ReaderAt, version int, g *generation) *bufio.Reader {
-	f := &feed{batches: scan{r: r, version: version}, from: g.from, to: g.to, left: headerSize}
-	return bufio.NewReaderSize(f, feedBuffer)
-}
-
-// Read implements [io.Reader].
-func (f *feed) Read(p []byte) (n int, err error) {
-	if f.left == 0 {
-		if err := f.turn(); err != nil {
-			return 0, err
-		}
-	}
-	n, err = f.batches.r.ReadAt(p[:min(int64(len(p)), f.left)], f.off)
-	f.off, f.left = f.off+int64(n), f.left-int64(n)
-	if err == io.EOF && n > 0 {
-		err = nil
-	}
-	if n == len(p) && n > feedBuffer && f.left == 0 { // heads are shorter
-		err = io.EOF
-	}
-	return n, err
-}
-
-// turn goes to the next piece.
-func (f *feed) turn() error {
-	if f.data > 0 {
-		f.left, f.data = f.data, 0
-		return nil
-	}
-	f.off = max(f.off, f.from)
-	if f.off >= f.to {
-		return io.EOF
-	}
-	b, err := f.batches.batch(f.off)
-	f.left, f.data = b.head, b.size
-	return err
 }

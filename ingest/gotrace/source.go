@@ -26,6 +26,8 @@ type Options struct {
 	States bool
 	// FirstIndex is the index of the first row, distinct from those of the process's other sources.
 	FirstIndex uint64
+	// Jobs is the number of cores that may be used; 0 is 1. The rows are the same for any number.
+	Jobs int
 }
 
 // Source gives the events of a trace.
@@ -34,12 +36,16 @@ type Source struct {
 	tables  *stream.Tables
 	closer  io.Closer
 	reader  reader
+	ahead   *ahead // reads, if another core may be used
+	jobs    int
+	portion *portion // of events; nil: none yet
+	taken   int      // of its events
 	process stream.ProcessID
 	rows    batches.Batches
 	ended   bool
 	states  bool
-	largest int64 // bytes of a generation
-	claim   stream.Claim
+	claim   stream.Claim // for the program's state
+	reading stream.Claim // for what the reader holds
 	beside  bool
 	twice   [stream.Pages + 1]int64 // dropped rows, by kind
 
@@ -70,9 +76,9 @@ type Source struct {
 // Source returns the source of the trace's events; its process is a row of t.
 func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *Source {
 	s := &Source{
-		claim: stream.Claim{Input: true},
-		file:  f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
-		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t, known: map[stackRef]stackInfo{}}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
+		claim: stream.Claim{Input: true}, reading: stream.Claim{Input: true}, jobs: o.Jobs,
+		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
+		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
 		beside: o.Beside, states: o.States, definitions: definitions(), counters: map[string]*counter{},
 		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
@@ -89,10 +95,10 @@ func (s *Source) Progress() (done, total int64) {
 	switch {
 	case s.ended:
 		return s.file.size, s.file.size
-	case s.closer == nil:
+	case s.portion == nil:
 		return 0, s.file.size
 	}
-	return s.reader.done(), s.file.size
+	return s.portion.done, s.file.size
 }
 
 // Next implements [stream.Source]. The error is one of opening the file.
@@ -118,10 +124,16 @@ func (s *Source) Close() error {
 // close ends reading; rows that are ready stay.
 func (s *Source) close() error {
 	s.ended = true
-	s.hold(0)
 	if s.closer == nil {
 		return nil
 	}
+	if s.ahead != nil {
+		s.ahead.stop()
+	}
+	s.tables.Lock()
+	s.claim.Set(s.tables, 0)
+	s.reading.Set(s.tables, 0)
+	s.tables.Unlock()
 	err := s.closer.Close()
 	s.closer = nil
 	return err
@@ -137,18 +149,42 @@ func (s *Source) fill() error {
 	if s.full() {
 		return s.close()
 	}
-	var ev event
 	for !s.rows.Full() {
-		if err := s.reader.next(&ev); err == nil {
-			s.take(&ev)
-		} else if lost := (*lostError)(nil); errors.As(err, &lost) { // in here, since it is allocated
-			s.lose(lost)
-		} else {
-			return s.finish()
+		if p := s.portion; p != nil && s.taken < len(p.events) {
+			s.take(&p.events[s.taken])
+			s.taken++
+			continue
 		}
+		if s.portion != nil && s.portion.err != nil {
+			if lost := (*lostError)(nil); errors.As(s.portion.err, &lost) {
+				s.lose(lost)
+			} else if s.portion.err == io.EOF {
+				return s.finish()
+			} else {
+				return s.close() // the tables are full
+			}
+		}
+		s.turn()
 	}
 	s.rows.Hand()
 	return nil
+}
+
+// turn goes to the next portion.
+func (s *Source) turn() {
+	switch {
+	case s.ahead != nil:
+		s.portion = s.ahead.turn(s.portion)
+	default:
+		if s.portion == nil {
+			s.portion = new(portion)
+		}
+		s.reader.read(s.portion)
+	}
+	s.taken = 0
+	if len(s.portion.events) > 0 {
+		s.stacks.use(s.portion.tables)
+	}
 }
 
 func (s *Source) start() error {
@@ -157,8 +193,10 @@ func (s *Source) start() error {
 		return err
 	}
 	s.closer = closer
-	s.reader = reader{r: r, version: s.file.version, all: s.file.all}
-	s.largest = s.file.largest()
+	s.reader = reader{r: r, version: s.file.version, all: s.file.all, claim: s.hold}
+	if s.jobs > 1 {
+		s.ahead = startAhead(&s.reader)
+	}
 	return nil
 }
 
@@ -188,8 +226,7 @@ func (s *Source) finish() error {
 
 // lose notes an unreadable generation and forgets the program's state.
 func (s *Source) lose(l *lostError) {
-	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, firstLine(l.at.Err)), Count: l.count, Bytes: l.size})
-	s.stacks.forget()
+	s.note(stream.Line{Reason: stream.ReasonDamaged, What: "generations", Where: fmt.Sprintf("offset %d: %v", l.at.Off, l.at.Err), Count: l.count, Bytes: l.size})
 	s.end(s.now)
 	s.fresh = true
 }
@@ -209,10 +246,9 @@ func (s *Source) note(l stream.Line) {
 var handlers = [...]func(*Source, *event){
 	kindNothing:     func(*Source, *event) {},
 	kindGeneration:  (*Source).begins,
-	kindOver:        func(s *Source, _ *event) { s.stacks.forget() },
+	kindOver:        func(*Source, *event) {},
 	kindSample:      (*Source).sample,
 	kindGoroutine:   (*Source).goroutine,
-	kindProcessor:   func(*Source, *event) {}, // which goroutine runs there is told of it
 	kindRangeBegin:  (*Source).rangeBegins,
 	kindRangeActive: (*Source).rangeBegins,
 	kindRangeEnd:    (*Source).rangeEnds,
@@ -244,16 +280,22 @@ func (s *Source) take(ev *event) {
 func (s *Source) begins(ev *event) {
 	s.countThreads(ev.time)
 	if s.fresh {
-		s.clock.turn(ev.anchor)
+		s.turnClock(ev)
 		s.counts.begin(ev.time)
 		s.fresh, s.settled = false, false
 	} else {
 		s.counts.complete(s)
 		s.generation(ev.time)
-		s.clock.turn(ev.anchor)
+		s.turnClock(ev)
 		s.settled = true
 	}
 	s.began = ev.time
+}
+
+func (s *Source) turnClock(ev *event) {
+	if ev.anchor != nil {
+		s.clock.turn(*ev.anchor)
+	}
 }
 
 // countThreads counts the threads of a generation.
@@ -294,34 +336,28 @@ func (s *Source) sample(ev *event) {
 	b.Stack, b.Weight, b.CPU = append(b.Stack, info.id), append(b.Weight, 1), append(b.CPU, -1)
 }
 
-// Memory of what is kept, by us and by the library, including map entries.
+// Memory of what is kept, by us and by the reader, including map entries.
 const (
-	goroutineBytes = int64(unsafe.Sizeof(goroutine{})) + 256
-	intervalBytes  = int64(unsafe.Sizeof(interval{})) + 64
+	goroutineBytes = int64(unsafe.Sizeof(goroutine{})+unsafe.Sizeof(routine{})) + 512
+	intervalBytes  = int64(unsafe.Sizeof(interval{})+unsafe.Sizeof(openTask{})) + 128
 	whyBytes       = int64(unsafe.Sizeof(whyKey{})) + 32
 )
 
-// largest is the size of the largest generation.
-func (f *File) largest() (bytes int64) {
-	for i := range f.all {
-		bytes = max(bytes, f.all[i].to-f.all[i].from)
-	}
-	return bytes
-}
-
-// full tells the tables the memory held, and reports whether they are full. The library holds a
-// whole generation, and a quarter more for its strings and stacks; the largest one is assumed
-// throughout.
+// full tells the tables the memory held, and reports whether they are full.
 func (s *Source) full() bool {
 	lasting := int64(len(s.live))*goroutineBytes + int64(len(s.tasks)+len(s.ranges))*intervalBytes + int64(len(s.waits.under))*whyBytes
-	s.hold(s.largest + s.largest/4 + lasting)
 	s.tables.Lock()
 	defer s.tables.Unlock()
+	s.claim.Set(s.tables, lasting)
 	return s.tables.Full()
 }
 
-func (s *Source) hold(bytes int64) {
+// hold tells the tables what the reader holds. The error is that they are full.
+func (s *Source) hold(bytes int64) error {
 	s.tables.Lock()
 	defer s.tables.Unlock()
-	s.claim.Set(s.tables, bytes)
+	if s.reading.Set(s.tables, bytes); s.tables.Full() {
+		return errFull
+	}
+	return nil
 }

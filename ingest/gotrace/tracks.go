@@ -130,8 +130,9 @@ func (k *tracks) intern(name string) stream.TrackID {
 // stacks turns stacks of the trace into stacks of the tables.
 type stacks struct {
 	tables *stream.Tables
-	known  map[stackRef]stackInfo // of this generation
-	frames []frame
+	of     *tables     // of the current generation
+	known  []stackInfo // of them, by stackRef
+	calls  []call
 	bad    int64 // unreadable stacks
 	cut    int64 // stacks that may be deeper than recorded
 }
@@ -139,6 +140,7 @@ type stacks struct {
 // stackInfo is a stack of the tables.
 type stackInfo struct {
 	id   stream.StackID
+	seen bool
 	root string // its track's name, "" unknown
 }
 
@@ -149,48 +151,51 @@ const (
 	deepestSample = 64
 )
 
-// forget ends a generation, which stacks belong to and hold.
-func (s *stacks) forget() { clear(s.known) }
-
-// intern returns the stack; its id is 0 for none.
-func (s *stacks) intern(ref stackRef) stackInfo {
-	return s.internUpTo(ref, deepest)
+// use turns to the tables of a generation.
+func (s *stacks) use(t *tables) {
+	if s.of == t {
+		return
+	}
+	s.of = t
+	s.known = slices.Grow(s.known[:0], len(t.stacks))[:len(t.stacks)]
+	clear(s.known)
+	s.known[0].seen = true
 }
 
-// internSample is intern for a CPU sample, whose stacks are shorter.
-func (s *stacks) internSample(ref stackRef) stackInfo { return s.internUpTo(ref, deepestSample) }
+// intern returns the stack; its id is 0 for none.
+func (s *stacks) intern(ref stackRef) *stackInfo { return s.internUpTo(ref, deepest) }
 
-func (s *stacks) internUpTo(ref stackRef, most int) stackInfo {
-	if ref == noStack {
-		return stackInfo{}
-	}
-	info, ok := s.known[ref]
-	if !ok {
-		info = s.define(ref, most)
-		s.known[ref] = info
+// internSample is intern for a CPU sample, whose stacks are shorter.
+func (s *stacks) internSample(ref stackRef) *stackInfo { return s.internUpTo(ref, deepestSample) }
+
+func (s *stacks) internUpTo(ref stackRef, most int) *stackInfo {
+	info := &s.known[ref]
+	if !info.seen {
+		*info = s.define(ref, most)
+		info.seen = true
 	}
 	return info
 }
 
 func (s *stacks) define(ref stackRef, most int) (info stackInfo) {
-	frames, err := appendFrames(s.frames[:0], ref)
-	s.frames = frames
-	if err != nil {
+	calls, ok := s.of.appendCalls(s.calls[:0], ref)
+	s.calls = calls
+	if !ok {
 		s.bad++
 		return info
 	}
-	if len(frames) == 0 {
+	if len(calls) == 0 {
 		return info
 	}
 	t := s.tables
 	t.Lock()
 	defer t.Unlock()
-	cut := len(frames) >= most && frames[len(frames)-1].function != "runtime.goexit"
+	cut := len(calls) >= most && calls[len(calls)-1].function != "runtime.goexit"
 	if cut {
 		s.cut++
 		info.id = t.Stacks.Intern(0, t.Frames.Intern(stream.Frame{Label: true, Function: t.Strings.Intern(roots.Truncated)}))
 	}
-	for _, f := range slices.Backward(frames) {
+	for _, f := range slices.Backward(calls) {
 		info.id = t.Stacks.Intern(info.id, t.Frames.Intern(stream.Frame{
 			Function: t.Strings.Intern(f.function), File: t.Strings.Intern(f.file), Line: int32(min(f.line, math.MaxInt32)),
 			Category: t.Categories.Intern(gonames.Category(f.function)),
@@ -199,9 +204,9 @@ func (s *stacks) define(ref stackRef, most int) (info stackInfo) {
 	if cut {
 		return info
 	}
-	root, next := frames[len(frames)-1].function, ""
-	if len(frames) > 1 {
-		next = frames[len(frames)-2].function
+	root, next := calls[len(calls)-1].function, ""
+	if len(calls) > 1 {
+		next = calls[len(calls)-2].function
 	}
 	info.root = roots.Name(root, next)
 	return info

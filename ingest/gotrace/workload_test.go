@@ -5,12 +5,14 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"iter"
 	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -40,7 +42,7 @@ func work() error {
 	defer pause.Stop()
 	for range 8 {
 		<-pause.C
-		for _, do := range []func() error{tasks, talk, files, allocate, compute} {
+		for _, do := range []func() error{tasks, talk, files, allocate, compute, pull} {
 			if err := do(); err != nil {
 				return err
 			}
@@ -126,6 +128,18 @@ func files() error {
 		if _, err := os.ReadDir("."); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// pull switches between goroutines without the scheduler.
+func pull() error {
+	for whole := range 2 {
+		next, stop := iter.Pull(slices.Values([]int{1, 2, 3}))
+		for range 1 + 3*whole {
+			next()
+		}
+		stop()
 	}
 	return nil
 }
