@@ -11,7 +11,7 @@ import (
 	"gprof/recorder"
 )
 
-// phases prints what CPU time this process, which does nothing else, takes for each
+// phases prints what CPU time and memory this process, which does nothing else, takes for each
 // phase of a recording.
 func phases() error {
 	dir, err := os.MkdirTemp("/dev/shm", "gprof-whole-")
@@ -19,7 +19,8 @@ func phases() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Print("| phase | elapsed | CPU time |\n|---|--:|--:|\n")
+	fmt.Print("| phase | elapsed | CPU time | RSS then, beside that before Start |\n|---|--:|--:|--:|\n")
+	before := resident()
 	var rec *recorder.Recorder
 	for _, phase := range []struct {
 		name string
@@ -40,9 +41,21 @@ func phases() error {
 		if err := phase.do(); err != nil {
 			return fmt.Errorf("%s: %w", phase.name, err)
 		}
-		fmt.Printf("| %s | %.1f ms | %.1f ms |\n", phase.name, ms(time.Since(start)), ms(cpuTime()-cpu))
+		fmt.Printf("| %s | %.1f ms | %.1f ms | %+.1f MB |\n", phase.name, ms(time.Since(start)), ms(cpuTime()-cpu), float64(resident()-before)/1e6)
 	}
 	return nil
 }
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// resident is what the process has in memory, in bytes.
+func resident() (n int64) {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err == nil {
+		_, err = fmt.Sscanf(string(text), "%d %d", new(int64), &n)
+	}
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return n * int64(os.Getpagesize())
+}

@@ -41,6 +41,7 @@ type Options struct {
 	Slot      *session.Slot       // of the session, whose limit replaces Limit; nil: the process records alone
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Pressed   int                 // the same while the session has no room for more
+	AtFirst   int                 // how many Open makes, and Maintain the others, so that a program starts soon; 0: MinSpare
 	Clock     rawformat.ClockKind // of the times that writers store
 	Keeper    uint16              // the writer that writes anchor blocks; 0: none
 
@@ -64,6 +65,10 @@ func (o *Options) fill() error {
 	}
 	o.MinSpare = max(o.MinSpare, minFiles)
 	o.Pressed = min(max(o.Pressed, minFiles), o.MinSpare)
+	if o.AtFirst == 0 {
+		o.AtFirst = o.MinSpare
+	}
+	o.AtFirst = min(max(o.AtFirst, minFiles), o.MinSpare)
 	if o.Slot != nil {
 		o.Limit = o.Slot.Limit()
 	}
@@ -147,7 +152,7 @@ const (
 )
 
 // Open makes a ring of files chunk-00000 and so on in a folder. If the disk has
-// no room for o.MinSpare of them, it makes do with fewer. If there is no room for even
+// no room for o.AtFirst of them, it makes do with fewer. If there is no room for even
 // two, and nothing that dead processes of the session left can be removed, the error is
 // the disk's.
 func Open(in folder.Folder, o Options) (*Ring, error) {
@@ -161,9 +166,9 @@ func Open(in folder.Folder, o Options) (*Ring, error) {
 	if o.Slot != nil {
 		o.Slot.Bind(r)
 	}
-	err := r.grow(o.MinSpare)
+	err := r.grow(r.o.AtFirst)
 	for tries := 0; tries < clearings && r.files.Load() < minFiles && r.clear(err); tries++ {
-		err = r.grow(o.MinSpare)
+		err = r.grow(r.o.AtFirst)
 	}
 	if err != nil && r.files.Load() < minFiles {
 		return nil, errors.Join(err, r.Close())

@@ -257,6 +257,20 @@ func TestRingLimit(t *testing.T) {
 	check("room again", 4)
 }
 
+// Open leaves most of the work to Maintain, if told so.
+func TestRingAtFirst(t *testing.T) {
+	o := testOptions(8)
+	o.MinSpare, o.AtFirst = 5, 3
+	m := newMemory(8)
+	r := mustRing(t, m, o)
+	if m.count() != 3 || !r.Low() {
+		t.Errorf("%d files at first, low %v; want 3, and to be waked", m.count(), r.Low())
+	}
+	if err := r.Maintain(); err != nil || m.count() != 5 || r.Low() {
+		t.Errorf("%v; %d files, low %v; want 5", err, m.count(), r.Low())
+	}
+}
+
 func TestRingNoSpace(t *testing.T) {
 	o := testOptions(8)
 	o.MinSpare = 5

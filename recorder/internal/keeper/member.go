@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gprof/chunks/folder"
-	"gprof/chunks/ring"
 	"gprof/chunks/session"
 	"gprof/rawformat"
 )
@@ -61,12 +60,11 @@ func (m *membership) share(c *Config) int64 {
 	return m.slot.Share()
 }
 
-// makeRoom has the ring take the room that dead processes left, before the first chunks are
-// full. Errors are ignored: the keeper will meet them again.
-func (m *membership) makeRoom(ring *ring.Ring) {
+// makeRoom takes the room that dead processes left, for the keeper's first round. Errors are
+// ignored: the keeper will meet them again.
+func (m *membership) makeRoom() {
 	if m.slot != nil {
 		m.slot.Balance(time.Now())
-		ring.Maintain()
 	}
 }
 

@@ -138,7 +138,7 @@ func (k *Keeper) openRing() (err error) {
 	size, choices := k.chunkSize, k.rec.Choices()
 	k.ring, err = ring.Open(k.files, ring.Options{
 		Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: k.config.Limit, Slot: k.member.slot,
-		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
+		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: max(choices+1, burst/4/size), Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
 	})
 	if errors.Is(err, ring.ErrLimit) { // the limit shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -147,7 +147,7 @@ func (k *Keeper) openRing() (err error) {
 		return err
 	}
 	k.rec.Use(k.ring)
-	k.member.makeRoom(k.ring)
+	k.member.makeRoom()
 	return nil
 }
 

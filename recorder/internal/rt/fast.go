@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	_ "unsafe" // for linkname
 
 	"golang.org/x/sys/unix"
@@ -81,28 +82,57 @@ func counterTrusted() error {
 
 // The commands of membarrier.
 const (
+	membarrierQuery                    = 0
 	membarrierPrivateExpedited         = 1 << 3
 	membarrierRegisterPrivateExpedited = 1 << 4
 )
+
+// registered is what became of the process' registration for barriers: the kernel makes it wait until all processors
+// have switched tasks, which may be for 10 ms and more. Start doesn't wait for that.
+var registered struct {
+	begin sync.Once
+	done  chan struct{} // closed when err is set
+	err   error
+}
 
 // RegisterBarrier prepares Barrier. The error is the kernel's, which may lack the call or forbid it.
 func RegisterBarrier() error {
 	if err := Writers.Err(); err != nil {
 		return err
 	}
-	if err := membarrier(membarrierRegisterPrivateExpedited); err != nil {
+	commands, err := membarrier(membarrierQuery)
+	if err != nil {
 		return err
 	}
-	return membarrier(membarrierPrivateExpedited)
+	if commands&membarrierRegisterPrivateExpedited == 0 {
+		return errors.New("membarrier: the kernel has none for one process")
+	}
+	registered.begin.Do(func() {
+		registered.done = make(chan struct{})
+		go func() {
+			_, registered.err = membarrier(membarrierRegisterPrivateExpedited)
+			close(registered.done)
+		}()
+	})
+	return nil
 }
 
 // Barrier orders the memory accesses of all threads of the process: everything that a thread stored before is visible
-// afterwards, and its later loads return values at least as new. It does not fail after RegisterBarrier succeeded.
-func Barrier() error { return membarrier(membarrierPrivateExpedited) }
-
-func membarrier(command uintptr) error {
-	if _, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, command, 0, 0); errno != 0 {
-		return os.NewSyscallError("membarrier", errno)
+// afterwards, and its later loads return values at least as new. RegisterBarrier must have succeeded; Barrier waits for
+// what that began. It fails only if the kernel refuses a call that it said it has.
+func Barrier() error {
+	<-registered.done
+	if registered.err != nil {
+		return registered.err
 	}
-	return nil
+	_, err := membarrier(membarrierPrivateExpedited)
+	return err
+}
+
+func membarrier(command uintptr) (uintptr, error) {
+	n, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, command, 0, 0)
+	if errno != 0 {
+		return 0, os.NewSyscallError("membarrier", errno)
+	}
+	return n, nil
 }
