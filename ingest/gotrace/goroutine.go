@@ -15,7 +15,7 @@ type goroutine struct {
 	state     state
 	accounted int64          // time up to which its state was accounted
 	stack     stream.StackID // where it last stopped running, or began
-	wait      stream.StackID // stack, and what it waits for
+	wait      *waitStack           // its stack, and what it waits for; nil if it runs, or did so far
 	reason    string         // why it waits, in Go's words; "" if it doesn't
 	run       place          // where it began to run
 	call      *interval      // its current system call
@@ -34,7 +34,7 @@ type interval struct {
 
 // goroutine takes a state transition of a goroutine.
 func (s *Source) goroutine(ev *event) {
-	g := s.live[ev.id]
+	g := s.live.at(ev.id)
 	if ev.old == unknownState && s.settled && (g == nil || g.state != ev.new) {
 		s.leaps++ // a generation states it as it is
 	}
@@ -61,7 +61,7 @@ func (s *Source) goroutine(ev *event) {
 // been in its state from the beginning, since a transition would have been recorded.
 func (s *Source) newGoroutine(ev *event) *goroutine {
 	g := &goroutine{id: ev.id, state: notThere, accounted: ev.time}
-	s.live[ev.id] = g
+	s.live.set(ev.id, g)
 	if ev.old == notThere {
 		return g
 	}
@@ -91,7 +91,7 @@ func (s *Source) account(g *goroutine, now, ended int64) {
 	g.accounted = now
 	l.tally.time[g.state] += ns
 	if g.state != running {
-		s.waits.add(waitKey{l, g.wait}, now, ns, ended)
+		s.waits.add(l, g.wait, now, ns, ended)
 	}
 }
 
@@ -145,7 +145,7 @@ func (s *Source) enter(g *goroutine, ev *event) {
 	if ev.new == notThere {
 		s.tracks.laneOf(g).tally.ended++
 		s.abandon(g)
-		delete(s.live, ev.id)
+		s.live.remove(ev.id)
 		return
 	}
 	g.begin(s, ev, ev.time)
@@ -190,7 +190,7 @@ func (s *Source) here(ev *event) (place, *goroutine) {
 
 // current is the running goroutine. It learns its track from the event's stack.
 func (s *Source) current(ev *event) *goroutine {
-	g := s.live[ev.goroutine]
+	g := s.live.at(ev.goroutine)
 	if g != nil && g.lane == nil {
 		if info := s.stacks.intern(ev.context); info.root != "" {
 			g.lane = s.tracks.lane(info.root)
@@ -213,8 +213,8 @@ func (s *Source) abandon(g *goroutine) {
 // generation ends a generation: what goes on is accounted, so that no row stands for much more than
 // a second.
 func (s *Source) generation(now int64) {
-	for _, id := range slices.Sorted(maps.Keys(s.live)) {
-		s.account(s.live[id], now, 0)
+	for _, id := range slices.Sorted(maps.Keys(s.live.all)) {
+		s.account(s.live.all[id], now, 0)
 	}
 	s.tellWaits()
 	s.tellGroups(now)
@@ -243,9 +243,9 @@ func (s *Source) tellGroup(l *lane, now int64) {
 
 // end adds all that has begun and not ended, at the end of the trace, or before a gap.
 func (s *Source) end(now int64) {
-	for _, id := range slices.Sorted(maps.Keys(s.live)) {
-		s.account(s.live[id], now, 1)
-		s.abandon(s.live[id])
+	for _, id := range slices.Sorted(maps.Keys(s.live.all)) {
+		s.account(s.live.all[id], now, 1)
+		s.abandon(s.live.all[id])
 	}
 	s.tellWaits()
 	s.tellGroups(now)
@@ -257,7 +257,7 @@ func (s *Source) end(now int64) {
 	}
 	s.counts.end(s)
 	s.stops = nil
-	clear(s.live)
+	s.live.clear()
 	clear(s.ranges)
 	clear(s.tasks)
 }

@@ -146,7 +146,7 @@ var rules = [256]rule{
 // starts or is woken, a processor that starts or is stolen.
 type order struct {
 	tables     *tables
-	goroutines map[int64]*routine
+	goroutines lookup[routine]
 	processors map[int64]*processor
 	threads    map[int64]*thread
 	tasks      map[uint64]openTask
@@ -222,7 +222,7 @@ type thread struct {
 }
 
 func newOrder(t *tables) order {
-	return order{tables: t, goroutines: map[int64]*routine{}, processors: map[int64]*processor{}, threads: map[int64]*thread{}, tasks: map[uint64]openTask{}}
+	return order{tables: t, goroutines: newLookup[routine](), processors: map[int64]*processor{}, threads: map[int64]*thread{}, tasks: map[uint64]openTask{}}
 }
 
 // thread returns the thread of an id.
@@ -281,14 +281,20 @@ func (m *thread) has(n needs) bool {
 
 // current is the goroutine of a thread, if it is in a state.
 func (o *order) current(m *thread, s state) (*routine, error) {
-	g := m.goroutine
-	if g != nil && g.gone {
-		g = o.goroutines[g.id]
-	}
+	g := o.known(m)
 	if g == nil || g.state != s {
 		return nil, errOrder
 	}
 	return g, nil
+}
+
+// known is the goroutine of a thread, nil if there is none: it may have ended on another thread, in a damaged file.
+func (o *order) known(m *thread) *routine {
+	g := m.goroutine
+	if g != nil && g.gone {
+		g = o.goroutines.at(g.id)
+	}
+	return g
 }
 
 func (m *thread) run(g *routine) {
@@ -311,7 +317,7 @@ func (ev *event) becomes(id int64, old, new state) {
 // forget forgets a goroutine, which other threads may name nevertheless.
 func (o *order) forget(g *routine) {
 	g.gone = true
-	delete(o.goroutines, g.id)
+	o.goroutines.remove(g.id)
 }
 
 func (o *order) procsChange(m *thread, a *arguments, ev *event) (bool, error) {
@@ -419,11 +425,11 @@ func (o *order) goStatus(m *thread, a *arguments, ev *event) (bool, error) {
 		return false, errOrder
 	}
 	now := routineStates[s]
-	g := o.goroutines[id]
+	g := o.goroutines.at(id)
 	ev.becomes(id, now, now)
 	if g == nil {
 		g = &routine{id: id, state: now}
-		o.goroutines[id] = g
+		o.goroutines.set(id, g)
 		ev.old = unknownState
 	} else if g.state != now {
 		return false, errOrder
@@ -478,10 +484,8 @@ func (o *order) goCreateBlocked(m *thread, a *arguments, ev *event) (bool, error
 }
 
 func (o *order) create(m *thread, a *arguments, s state, ev *event) (ok bool, err error) {
-	if m.goroutine != nil {
-		if g := o.goroutines[m.goroutine.id]; g != nil && g.state != running {
-			return false, errOrder
-		}
+	if g := o.known(m); g != nil && g.state != running {
+		return false, errOrder
 	}
 	if _, err = o.newRoutine(int64(a[0]), s, ev); err != nil {
 		return false, err
@@ -493,11 +497,11 @@ func (o *order) create(m *thread, a *arguments, s state, ev *event) (ok bool, er
 }
 
 func (o *order) newRoutine(id int64, s state, ev *event) (*routine, error) {
-	if o.goroutines[id] != nil {
+	if o.goroutines.at(id) != nil {
 		return nil, errOrder
 	}
 	g := &routine{id: id, state: s}
-	o.goroutines[id] = g
+	o.goroutines.set(id, g)
 	ev.becomes(id, notThere, s)
 	return g, nil
 }
@@ -511,7 +515,7 @@ func (o *order) goCreateSyscall(m *thread, a *arguments, ev *event) (bool, error
 }
 
 func (o *order) goStart(m *thread, a *arguments, ev *event) (bool, error) {
-	g := o.goroutines[int64(a[0])]
+	g := o.goroutines.at(int64(a[0]))
 	if g == nil || g.state != runnable || a[1] != g.number+1 {
 		return false, nil
 	}
@@ -563,7 +567,7 @@ func (o *order) yields(m *thread, a *arguments, s state, ev *event) (ok bool, er
 }
 
 func (o *order) goUnblock(m *thread, a *arguments, ev *event) (ok bool, err error) {
-	g := o.goroutines[int64(a[0])]
+	g := o.goroutines.at(int64(a[0]))
 	if g == nil || g.state != waiting || a[1] != g.number+1 {
 		return false, nil
 	}
@@ -587,7 +591,7 @@ func (o *order) switches(m *thread, a *arguments, s state, ev *event) (bool, err
 	if err != nil {
 		return false, err
 	}
-	next := o.goroutines[int64(a[0])]
+	next := o.goroutines.at(int64(a[0]))
 	if next == nil || next.state != waiting || a[1] != next.number+1 {
 		return false, nil
 	}
@@ -719,7 +723,7 @@ func (o *order) regionEnd(m *thread, a *arguments, ev *event) (ok bool, err erro
 
 // region is what a beginning and an end of a region have in common.
 func (o *order) region(m *thread, a *arguments, k kind, ev *event) (g *routine, err error) {
-	if g = o.goroutines[m.goroutine.id]; g == nil {
+	if g = o.known(m); g == nil {
 		return nil, errOrder
 	}
 	ev.kind, ev.task = k, a[0]
@@ -814,7 +818,7 @@ func (o *order) sweeps(p *processor, k kind, ev *event) (bool, error) {
 }
 
 func (o *order) assistActive(m *thread, a *arguments, ev *event) (bool, error) {
-	g := o.goroutines[int64(a[0])]
+	g := o.goroutines.at(int64(a[0]))
 	if g == nil {
 		return false, errOrder
 	}
@@ -824,7 +828,7 @@ func (o *order) assistActive(m *thread, a *arguments, ev *event) (bool, error) {
 
 func (o *order) assistBegin(m *thread, a *arguments, ev *event) (ok bool, err error) {
 	ev.ranges(kindRangeBegin, assistRange, ofGoroutine, ev.goroutine)
-	if ok, err = o.goroutines[m.goroutine.id].begin(openRange{event: evAssistBegin}); err == nil {
+	if ok, err = o.known(m).begin(openRange{event: evAssistBegin}); err == nil {
 		ev.context, err = o.tables.stack(a[0])
 	}
 	return ok, err
@@ -832,12 +836,12 @@ func (o *order) assistBegin(m *thread, a *arguments, ev *event) (ok bool, err er
 
 func (o *order) assistEnd(m *thread, a *arguments, ev *event) (bool, error) {
 	ev.ranges(kindRangeEnd, assistRange, ofGoroutine, ev.goroutine)
-	_, err := o.goroutines[m.goroutine.id].end(evAssistBegin)
+	_, err := o.known(m).end(evAssistBegin)
 	return err == nil, err
 }
 
 func (o *order) stopBegin(m *thread, a *arguments, ev *event) (ok bool, err error) {
-	if ok, err = o.goroutines[m.goroutine.id].begin(openRange{evSTWBegin, a[0]}); err == nil {
+	if ok, err = o.known(m).begin(openRange{evSTWBegin, a[0]}); err == nil {
 		err = o.stopped(kindRangeBegin, a[0], ev)
 	}
 	if err == nil {
@@ -847,7 +851,7 @@ func (o *order) stopBegin(m *thread, a *arguments, ev *event) (ok bool, err erro
 }
 
 func (o *order) stopEnd(m *thread, a *arguments, ev *event) (bool, error) {
-	name, err := o.goroutines[m.goroutine.id].end(evSTWBegin)
+	name, err := o.known(m).end(evSTWBegin)
 	if err == nil {
 		err = o.stopped(kindRangeEnd, name, ev)
 	}

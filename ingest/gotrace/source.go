@@ -58,7 +58,7 @@ type Source struct {
 	counters    map[string]*counter
 
 	// State of the program: live things only.
-	live    map[int64]*goroutine
+	live    lookup[goroutine]
 	ranges  map[rangeKey]*interval
 	tasks   map[uint64]*interval
 	counts  counts
@@ -80,7 +80,7 @@ func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *So
 		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
 		beside: o.Beside, states: o.States, definitions: definitions(), counters: map[string]*counter{},
-		live: map[int64]*goroutine{}, ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
+		live: newLookup[goroutine](), ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
 	}
 	s.clock.turn(f.all[0].anchor)
@@ -323,7 +323,7 @@ func (s *Source) sample(ev *event) {
 		return
 	}
 	info := s.stacks.internSample(ev.context)
-	g := s.live[ev.goroutine]
+	g := s.live.at(ev.goroutine)
 	if g != nil && g.lane == nil && info.root != "" {
 		g.lane = s.tracks.lane(info.root)
 	}
@@ -340,12 +340,12 @@ func (s *Source) sample(ev *event) {
 const (
 	goroutineBytes = int64(unsafe.Sizeof(goroutine{})+unsafe.Sizeof(routine{})) + 512
 	intervalBytes  = int64(unsafe.Sizeof(interval{})+unsafe.Sizeof(openTask{})) + 128
-	whyBytes       = int64(unsafe.Sizeof(whyKey{})) + 32
+	whyBytes       = int64(unsafe.Sizeof(waitStack{})) + 32
 )
 
 // full tells the tables the memory held, and reports whether they are full.
 func (s *Source) full() bool {
-	lasting := int64(len(s.live))*goroutineBytes + int64(len(s.tasks)+len(s.ranges))*intervalBytes + int64(len(s.waits.under))*whyBytes
+	lasting := int64(len(s.live.all))*goroutineBytes + int64(len(s.tasks)+len(s.ranges))*intervalBytes + int64(len(s.waits.under.all))*whyBytes
 	s.tables.Lock()
 	defer s.tables.Unlock()
 	s.claim.Set(s.tables, lasting)

@@ -40,7 +40,7 @@ func (s *Source) collects(k rangeKey, ev *event, r *interval) {
 	switch {
 	case !s.states:
 	case k.name == assistRange || k.name == sweepRange:
-		if g := s.live[ev.goroutine]; g != nil {
+		if g := s.live.at(ev.goroutine); g != nil {
 			s.account(g, ev.time, 0)
 			g.assist = r
 		}
@@ -98,7 +98,7 @@ func (s *Source) tellPart(g *goroutine, name string, from, to int64) {
 	p := place{at: s.clock.at(from), track: s.tracks.rootTrack(s.tracks.laneOf(g)), who: stream.Owner{Goroutine: g.id}}
 	switch {
 	case g.state != running:
-		p.stack = g.wait
+		p.stack = g.wait.stack
 	case name == StateAssist:
 		p.stack = g.assist.stack
 	}

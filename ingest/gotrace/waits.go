@@ -12,17 +12,27 @@ const waitWindow = 10_000_000
 
 // waits sums up waits by stack and reason.
 type waits struct {
-	known   map[waitKey]int // index in sums
-	sums    []waitSum       // by first wait
-	began   int64           // beginning of the window
-	last    int64           // the last wait
-	under   map[whyKey]stream.StackID
-	numbers map[string]int32 // of reasons
-	common  []string         // the first reasons, by number
+	known   map[waitKey]int   // index in sums
+	sums    []waitSum         // by first wait
+	began   int64             // beginning of the window
+	last    int64             // the last wait
+	window  int               // number of the window
+	under   lookup[waitStack] // by stack and reason
+	numbers map[string]int32  // of reasons
+	common  []string          // the first reasons, by number
 }
 
 func newWaits() waits {
-	return waits{known: map[waitKey]int{}, under: map[whyKey]stream.StackID{}, numbers: map[string]int32{}}
+	return waits{known: map[waitKey]int{}, under: newLookup[waitStack](), numbers: map[string]int32{}}
+}
+
+// waitStack is a stack with a reason as its innermost frame.
+type waitStack struct {
+	stack stream.StackID
+	// Where the last wait was added: its lane, and the index of the sum in a window.
+	lane   *lane
+	window int
+	sum    int
 }
 
 type waitKey struct {
@@ -36,14 +46,18 @@ type waitSum struct {
 	count int64 // ended waits
 }
 
-// whyKey is a stack and a reason.
-type whyKey struct {
-	stack  stream.StackID
-	reason int32
+// add adds a part of a wait, or its last part.
+func (w *waits) add(l *lane, y *waitStack, now, ns, ended int64) {
+	if y.lane != l || y.window != w.window {
+		y.lane, y.window, y.sum = l, w.window, w.find(waitKey{l, y.stack}, now)
+	}
+	w.sums[y.sum].ns += ns
+	w.sums[y.sum].count += ended
+	w.last = now
 }
 
-// add adds a part of a wait, or its last part.
-func (w *waits) add(k waitKey, now, ns, ended int64) {
+// find returns the index of a sum.
+func (w *waits) find(k waitKey, now int64) int {
 	i, ok := w.known[k]
 	if !ok {
 		if len(w.sums) == 0 {
@@ -53,9 +67,7 @@ func (w *waits) add(k waitKey, now, ns, ended int64) {
 		w.sums = append(w.sums, waitSum{waitKey: k})
 		w.known[k] = i
 	}
-	w.sums[i].ns += ns
-	w.sums[i].count += ended
-	w.last = now
+	return i
 }
 
 // due reports whether the window is over.
@@ -74,6 +86,7 @@ func (s *Source) tellWaits() {
 		b.Stack = append(b.Stack, sum.stack)
 		b.Value, b.Number = append(b.Value, sum.ns), append(b.Number, sum.count)
 	}
+	w.window++
 	w.sums = w.sums[:0]
 	clear(w.known)
 }
@@ -86,19 +99,19 @@ const (
 	callReason     = "system call"
 )
 
-// why is a stack with the reason of a wait as its innermost frame.
-func (s *Source) why(stack stream.StackID, reason string) stream.StackID {
-	k := whyKey{stack, s.waits.number(reason)}
-	id, ok := s.waits.under[k]
-	if !ok {
+// why returns a stack with the reason of a wait.
+func (s *Source) why(stack stream.StackID, reason string) *waitStack {
+	k := int64(stack)<<32 | int64(s.waits.number(reason))
+	y := s.waits.under.at(k)
+	if y == nil {
 		name := reason
 		if ours := reasons[reason]; ours != "" {
 			name = ours
 		}
-		id = s.stacks.withLabel(stack, "waiting: "+name, waitingFor)
-		s.waits.under[k] = id
+		y = &waitStack{stack: s.stacks.withLabel(stack, "waiting: "+name, waitingFor)}
+		s.waits.under.set(k, y)
 	}
-	return id
+	return y
 }
 
 // number is the number of a reason. The library mostly returns the same string for one, so
