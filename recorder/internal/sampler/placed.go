@@ -24,7 +24,7 @@ type placed struct {
 }
 
 // placedCall is the frames of a call; none if the compiler made the function around another
-// one.
+// one, or the runtime called it.
 type placedCall struct {
 	from, n uint32
 	panics  bool // the function is one after which the runtime keeps such functions
@@ -162,7 +162,14 @@ func foreign(leafFirst []dict.Frame, calls []uintptr) (rest []uintptr, with []di
 func locate(calls []uintptr) (leafFirst []dict.Frame) {
 	expanded := make([]uintptr, rt.MaxChain+rt.MaxInlined*len(calls))
 	n := rt.ExpandInlined(expanded, append([]uintptr{0}, calls...))
-	return dict.Locate(expanded[:n])
+	return slices.DeleteFunc(dict.Locate(expanded[:n]), isPreemption)
+}
+
+// isPreemption reports whether a frame is the function to which the runtime's signal sends a goroutine that has run for
+// long. The signal of a sample that was waiting, too, is delivered there, before the first instruction: on a busy machine
+// a fourth of all samples. What they sampled is its caller.
+func isPreemption(f dict.Frame) bool {
+	return len(f.Functions) == 1 && f.Functions[0].Name == "runtime.asyncPreempt"
 }
 
 func appendNamed(code []dict.Frame, call uintptr) []dict.Frame {
