@@ -22,9 +22,10 @@ const fewPairs = 0.75
 // run is a process of either set.
 type run struct {
 	*process
-	pair      // where it is in its set
-	new  bool // which set
-	done bool
+	pair           // where it is in its set
+	program string // only those of the same may be a pair
+	new     bool   // which set
+	done    bool
 }
 
 // pair finds pairs, unless they are known. What a machine does to one process of a pair it does to the other, so that the differences in
@@ -43,9 +44,14 @@ func (r *Report) pair(known [][2]int) {
 		return
 	}
 	var all []*run
+	alone := len(r.base.programs()) == 1 && len(r.new.programs()) == 1 // under whichever names, as of files of two builds
 	for side, s := range []*sample{r.base, r.new} {
 		for i := range s.set.processes {
-			all = append(all, &run{process: &s.set.processes[i], pair: pair{i, i}, new: side == 1})
+			x := &run{process: &s.set.processes[i], pair: pair{i, i}, new: side == 1}
+			if !alone {
+				x.program = x.process.program
+			}
+			all = append(all, x)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *run) int {
@@ -63,6 +69,11 @@ func (r *Report) pair(known [][2]int) {
 		})
 		r.pairs, r.Pairs = pairs, len(pairs)
 	}
+}
+
+// programs counts the processes of each program.
+func (s *sample) programs() map[string]int {
+	return s.kinds(func(p *process) string { return p.program })
 }
 
 // timed reports whether the times of runs, in order, are those at which they began: no two of a set are the same.
@@ -156,8 +167,12 @@ func (r *Report) notePairs() {
 			text += fmt.Sprintf("; without, the error of a process' CPU time would be %.1f times as large", (*apart.High-*apart.Low)/(math.Exp(high)-math.Exp(low)))
 		}
 	}
+	r.pairsNote = text
 	r.Notes = append(r.Notes, text)
 }
+
+// PairsNote is that of Notes which says how processes were paired, "" if none were.
+func (r *Report) PairsNote() string { return r.pairsNote }
 
 // differences are those of a figure in all pairs: of logarithms, or of values where the bound is a
 // [difference]. It is not ok if there are no pairs, or in some process there is no such figure.

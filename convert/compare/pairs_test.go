@@ -176,6 +176,24 @@ func TestNoPairs(t *testing.T) {
 	}
 }
 
+// A program that is called after its file has another name in each build: sets of one program each make pairs all the same. Of
+// several programs only those of one name do.
+func TestPairsOfRenamedProgram(t *testing.T) {
+	base, new := turns{pairs: 24, slower: 1, atOnce: true}.sets(t, 5)
+	for i := range new.processes {
+		base.processes[i].program, new.processes[i].program = "shop-main", "shop-branch"
+	}
+	if r := compare(t, base, new); r.Pairs != 24 {
+		t.Errorf("%d pairs", r.Pairs)
+	}
+	for i := range new.processes {
+		base.processes[i].program, new.processes[i].program = fmt.Sprint("shop", min(1, i%4)), "shop1"
+	}
+	if r := compare(t, base, new); r.Pairs != 18 {
+		t.Errorf("%d pairs of processes of which a fourth are of another program", r.Pairs)
+	}
+}
+
 // Conditions are judged together, and one about all functions is one for each: of twenty sets without a
 // difference one gate has a false alarm.
 func TestFamily(t *testing.T) {

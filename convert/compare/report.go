@@ -27,7 +27,8 @@ type Report struct {
 
 	base, new *sample
 	pairs     []pair
-	atOnce    int             // of the pairs that were found
+	atOnce    int // of the pairs that were found
+	pairsNote string
 	kin       map[string]*kin // by the names of all that are in one
 }
 

@@ -111,10 +111,7 @@ func (s *sample) summary() Summary {
 // stratify groups processes by program; programs of a single process share a stratum; if that is a
 // single one again, it joins the largest stratum.
 func (s *sample) stratify() {
-	number := map[string]int{}
-	for _, p := range s.set.processes {
-		number[p.program]++
-	}
+	number := s.programs()
 	strata := map[string]int{}
 	for _, p := range s.set.processes {
 		program := p.program
