@@ -115,22 +115,21 @@ func node(r *compare.Report, i int) flame.ContrastNode {
 	return out
 }
 
-// badge is what stands before a coloured box's name.
+// badge is what stands before a coloured box's name: the change for which it is coloured.
 func badge(n *compare.Node) string {
-	switch c := &n.Total; {
+	c := &n.Self
+	if !c.Found {
+		c = &n.Total
+	}
+	switch {
 	case c.OnlyIn == "new":
 		return "new"
 	case c.OnlyIn == "base":
 		return "gone"
-	case !c.Found: // it is coloured for what it takes by itself
-		c = &n.Self
-		fallthrough
-	default:
-		if c.Relative == nil {
-			return "+"
-		}
-		return signed(*c.Relative)
+	case c.Relative == nil:
+		return "+"
 	}
+	return signed(*c.Relative)
 }
 
 // changeText is a change with its interval.
@@ -195,7 +194,11 @@ func lines(r *compare.Report) (all []flame.Text) {
 		add(flame.FactStyle, "Measured by shares of all: no majority of functions stayed the same, so what grew makes the rest look smaller")
 	}
 	for _, note := range r.Notes {
-		add(flame.LossStyle, "Note: %s", flame.Cut(note))
+		style := flame.LossStyle
+		if note == r.PairsNote() { // which is no reason to doubt
+			style = flame.FactStyle
+		}
+		add(style, "Note: %s", flame.Cut(note))
 	}
 	if !r.Tree.Judged {
 		add(flame.LossStyle, "Nothing is coloured: no difference could be told from noise")

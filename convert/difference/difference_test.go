@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -94,6 +95,23 @@ func TestPicture(t *testing.T) {
 	}
 	if png := draw(t, "d.png", setOf(t, 5, before), setOf(t, 5, after)); !bytes.HasPrefix(png, []byte("\x89PNG")) {
 		t.Error("no PNG")
+	}
+}
+
+// A box says the change for which it has its colour: one that took less by itself is blue and says by how much, though it takes
+// more with what it calls now.
+func TestColourSaysWhatItIs(t *testing.T) {
+	base := map[string]int64{"main.main|main.find": 500, "main.main|main.a": 500, "main.main|main.b": 500, "main.main|main.c": 500}
+	now := maps.Clone(base)
+	now["main.main|main.find"], now["main.main|main.find|main.inner"] = 100, 900
+	svg := string(draw(t, "d.svg", setOf(t, 5, base), setOf(t, 5, now)))
+	for _, want := range []string{" % main.find<", ">new main.inner<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if strings.Count(svg, fellHex) != 3 || strings.Contains(svg, ">+") {
+		t.Errorf("%d times blue, want the legend and main.find on both sides", strings.Count(svg, fellHex))
 	}
 }
 
