@@ -35,9 +35,9 @@ type code struct {
 	labels   map[labelKey]stream.StackID
 	segments map[segment]bool
 	path     []spot
-	line     []stream.FrameID // frames of the path
-	unmapped map[uint64]bool  // addresses of no file, at most maxRecent
-	follower *follower        // nil: no programs are given
+	joins    []join
+	unmapped map[uint64]bool // addresses of no file, at most maxRecent
+	follower *follower       // nil: no programs are given
 }
 
 // place is an offset in a file.
@@ -75,6 +75,24 @@ type cachedFrames struct {
 	frames  frameList
 }
 
+// join is the stack that code at an address has, called from another one, for a version of the mappings. Most
+// samples have stacks that others had: their frames need not be looked up.
+type join struct {
+	addressKey
+	version    int32
+	caller, id stream.StackID
+}
+
+// maxJoins is how many are known, a power of two; one makes way for another of its place.
+const maxJoins = 1 << 16
+
+// joinAt is where the join of a caller and an address is, or may be put.
+func (c *code) joinAt(caller stream.StackID, at *addressKey) *join {
+	const mix = 0x9e3779b97f4a7c15
+	h := (at.address ^ uint64(caller)<<40) * mix
+	return &c.joins[(h^h>>29)*mix>>48]
+}
+
 // frameList is a range of frames of a code, which keeps lists of one small.
 type frameList struct{ at, end int32 }
 
@@ -83,7 +101,7 @@ const maxRecent = 1 << 16
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place]frameList{}, recent: map[addressKey]cachedFrames{}, labels: map[labelKey]stream.StackID{}, segments: map[segment]bool{}, unmapped: map[uint64]bool{}}
+		known: map[place]frameList{}, recent: map[addressKey]cachedFrames{}, labels: map[labelKey]stream.StackID{}, segments: map[segment]bool{}, unmapped: map[uint64]bool{}, joins: make([]join, maxJoins)}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
@@ -104,17 +122,25 @@ func (c *code) stack(p *process, s *perfevent.Sample, a *attr, misc uint16, cut 
 	if cut {
 		id = c.withLabel(0, roots.Truncated, stream.Category{})
 	}
-	c.line = c.line[:0]
 	for i := len(c.path) - 1; i >= 0; i-- {
 		at, v := addressKey{p, c.path[i]}, version
 		if at.kernel {
 			at.process, v = &c.life.kernel, kernel
 		}
-		c.line = append(c.line, c.at(at, v)...)
+		j := c.joinAt(id, &at)
+		if j.addressKey != at || j.version != int32(v) || j.caller != id {
+			*j = join{at, int32(v), id, c.join(id, c.at(at, v))}
+		}
+		id = j.id
 	}
+	return id
+}
+
+// join interns a stack with more frames.
+func (c *code) join(id stream.StackID, frames []stream.FrameID) stream.StackID {
 	c.tables.Lock()
 	defer c.tables.Unlock()
-	for _, frame := range c.line {
+	for _, frame := range frames {
 		id = c.tables.Stacks.Intern(id, frame)
 	}
 	return id
@@ -162,7 +188,7 @@ func (c *code) at(r addressKey, version int) []stream.FrameID {
 
 // forget frees the caches when all is read.
 func (c *code) forget() {
-	c.known, c.recent, c.labels, c.frames = nil, nil, nil, nil
+	c.known, c.recent, c.labels, c.frames, c.joins = nil, nil, nil, nil, nil
 	if c.follower != nil {
 		c.follower.forget()
 	}
