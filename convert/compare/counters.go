@@ -76,7 +76,7 @@ func (s *Sink) endCounter() {
 		s.now.counters = append(s.now.counters, r.sum)
 	}
 	if r.sum.name == stream.CounterProcessCPU && r.sum.total {
-		s.now.cpu = r.spent(s.tables.Process(s.id).Start)
+		s.now.cpu = r.spent(s.tables.Process(s.id).Start, s.from)
 	}
 	*r = reading{}
 }
@@ -84,10 +84,11 @@ func (s *Sink) endCounter() {
 // fromStart is how soon after its start a recorder has read its counters.
 const fromStart = stream.Time(time.Second)
 
-// spent is the CPU time that was counted, in seconds: all of it if the first reading is of the start.
-func (r *reading) spent(start stream.Time) float64 {
+// spent is the CPU time that was counted, in seconds: all of it if the first reading is of the start, and what is compared
+// begins no later than that.
+func (r *reading) spent(start, from stream.Time) float64 {
 	since := r.first
-	if r.begin-start < fromStart {
+	if r.begin-start < fromStart && from <= start {
 		since = 0
 	}
 	return max(0, float64(r.last-since)) / 1e9

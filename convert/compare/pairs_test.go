@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gprof/stream"
+	"gprof/stream/filter"
 	"gprof/stream/streamtest"
 )
 
@@ -223,5 +224,27 @@ func TestFamily(t *testing.T) {
 	all, err := r.Check(condition(t, "self(*) > +5%"), condition(t, "self(main.f4) > +50%"))
 	if err != nil || len(all) != 2 || all[0].Name != "main.f3" || all[0].Verdict != Beyond || all[1].Verdict != Holds {
 		t.Errorf("%v, %+v", err, all)
+	}
+}
+
+// Of a part of the time the cost is what was spent in it, however early that part begins.
+func TestCostOfAPart(t *testing.T) {
+	b := streamtest.NewBuilder()
+	for i := range stream.Time(3) {
+		p := b.Process(stream.Process{Instance: uint64(i) + 1, Pid: 1, Name: "shop", Start: 1e9, End: 2e9})
+		cpu := b.Tables.Counters.Intern(stream.Counter{Process: p.ID, Name: stream.CounterProcessCPU, Unit: stream.FormatNanoseconds, Total: true})
+		for at := range stream.Time(10) {
+			p.Count(1e9+at*1e8, cpu, int64(1e7+at*1e7), 0)
+		}
+		p.Main.Add(streamtest.Row{Time: 19e8, Stack: b.Stack("main.main"), Weight: 1, CPU: 1e7})
+	}
+	for from, want := range map[stream.Time]float64{math.MinInt64: 0.1, 15e8: 0.04} {
+		sink := New(from, math.MaxInt64)
+		if err := stream.Copy(sink, filter.ByTime(b.Source(), from, math.MaxInt64), stream.CopyOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := compare(t, sink.Set, sink.Set).Cost.New.Value; math.Abs(got-want) > 1e-6 {
+			t.Errorf("from %d: %g s, want %g s", from, got, want)
+		}
 	}
 }
