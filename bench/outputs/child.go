@@ -67,23 +67,23 @@ func peak() int64 {
 // measure does the work of each line some times, in turn, so that all have the
 // same share of what else the machine does. Of each line the run with the least
 // CPU counts.
-func measure(lines []line, o options) (results, error) {
-	all := map[string][]result{}
+func measure(lines []line, o options) (best results, all map[string][]result, err error) {
+	all = map[string][]result{}
 	for range o.runs {
 		for _, l := range lines {
 			r, err := child(l.name, o.session)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			r.samples = int64(o.samples)
 			all[l.name] = append(all[l.name], r)
 		}
 	}
-	best := results{}
+	best = results{}
 	for name, runs := range all {
 		best[name] = slices.MinFunc(runs, func(a, b result) int { return int(a.cpu - b.cpu) })
 	}
-	return best, nil
+	return best, all, nil
 }
 
 func child(name, session string) (result, error) {

@@ -15,6 +15,7 @@ type options struct {
 	samples, runs int
 	stacks        int
 	only          string
+	benchstat     string // file
 	session       string // that is made
 }
 
@@ -27,6 +28,7 @@ func main() {
 	flag.IntVar(&o.stacks, "stacks", 187_000, "different stacks that are sampled, some 40 frames deep")
 	flag.IntVar(&o.runs, "runs", 2, "runs of each line, of which the best counts")
 	flag.StringVar(&o.only, "only", "", "only the lines whose names match this pattern, and what they are compared with")
+	flag.StringVar(&o.benchstat, "benchstat", "", "also append each run to this file, to compare by benchstat")
 	flag.Parse()
 	exit(run(o))
 }
@@ -59,10 +61,13 @@ func run(o options) error {
 			return err
 		}
 	}
-	results, err := measure(lines, o)
+	results, runs, err := measure(lines, o)
 	if err != nil {
 		return err
 	}
 	fmt.Print(report(lines, results, o.samples))
-	return nil
+	if o.benchstat == "" {
+		return nil
+	}
+	return appendRuns(o.benchstat, lines, runs)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -53,6 +54,26 @@ func more(x float64, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, x)
+}
+
+// appendRuns appends the runs of all lines to a file, as the lines of Go's benchmarks.
+func appendRuns(file string, lines []line, runs map[string][]result) error {
+	var b strings.Builder
+	for _, l := range lines {
+		for _, r := range runs[l.name] {
+			fmt.Fprintf(&b, "BenchmarkOutputs/%s 1 %d cpu-ns/op", strings.ReplaceAll(l.name, " ", "_"), r.cpu.Nanoseconds())
+			if !r.part() {
+				fmt.Fprintf(&b, " %d peak-B %d file-B", r.Peak, r.Bytes)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(b.String())
+	return errors.Join(err, w.Close())
 }
 
 // model names the machine.

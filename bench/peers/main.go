@@ -3,6 +3,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -10,13 +11,15 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	file := flag.String("benchstat", "", "also append the figures to this file, to compare by benchstat")
+	flag.Parse()
+	if err := run(*file); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(benchstat string) error {
 	if dir, ok := os.LookupEnv(counterlessVariable); ok {
 		return counterlessChild(dir)
 	}
@@ -34,7 +37,10 @@ func run() error {
 		return err
 	}
 	fmt.Print(report(append(append(f.timeRows(), samples...), f.byteRows()...)), f.note())
-	return nil
+	if benchstat == "" {
+		return nil
+	}
+	return f.appendTo(benchstat)
 }
 
 // place is shared memory where there is any, as it is the recorder's: on a disk, a page

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -141,6 +144,25 @@ func report(rows []row) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.takes, r.beside, r.ratio, r.goal, reached)
 	}
 	return b.String()
+}
+
+// appendTo appends the figures to a file, as the lines of Go's benchmarks.
+func (f *figures) appendTo(file string) error {
+	var b strings.Builder
+	for _, of := range []struct {
+		costs map[string]cost
+		tail  string
+	}{{f.costs, ""}, {f.counterless, "/without_counter"}} {
+		for _, name := range slices.Sorted(maps.Keys(of.costs)) {
+			fmt.Fprintf(&b, "BenchmarkPeers/%s%s 1 %.2f cpu-ns/op\n", strings.ReplaceAll(name, " ", "_"), of.tail, of.costs[name].NS)
+		}
+	}
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(b.String())
+	return errors.Join(err, w.Close())
 }
 
 // note says below the table on how many rounds it stands.
