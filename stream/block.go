@@ -29,19 +29,19 @@ func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	dst = pack.AppendDelta(dst, p, b.Index[from:to])
 	uses := b.Series.Kind.Columns()
 	if uses&UsesStack != 0 {
-		dst = pack.Append(dst, p, b.Stack[from:to])
+		dst = pack.Append(dst, b.Stack[from:to])
 	}
 	if uses&UsesWeight != 0 {
-		dst = pack.Append(dst, p, b.Weight[from:to])
-		dst = pack.Append(dst, p, b.CPU[from:to])
+		dst = pack.Append(dst, b.Weight[from:to])
+		dst = pack.Append(dst, b.CPU[from:to])
 	}
 	if uses&UsesPhase != 0 {
-		dst = pack.Append(dst, p, b.Phase[from:to])
-		dst = pack.Append(dst, p, b.Duration[from:to])
+		dst = pack.Append(dst, b.Phase[from:to])
+		dst = pack.Append(dst, b.Duration[from:to])
 	}
 	if uses&UsesValue != 0 {
 		dst = pack.AppendDelta(dst, p, b.Value[from:to])
-		dst = pack.Append(dst, p, b.Number[from:to])
+		dst = pack.Append(dst, b.Number[from:to])
 	}
 	if uses&UsesOwner != 0 {
 		dst = appendSparse(dst, p, b, from, to)
@@ -55,12 +55,12 @@ func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 // appendBlock encodes rows from to to-1 of a column: their types, packed; the bits of
 // each number or the length of each text, packed; then all texts.
 func (c *Column) appendBlock(dst []byte, p *pack.Encoder, from, to int) []byte {
-	dst = pack.Append(dst, p, c.kind[from:to])
+	dst = pack.Append(dst, c.kind[from:to])
 	values := p.Scratch(to - from)
 	for i := range values {
 		values[i] = c.value(from + i)
 	}
-	dst = pack.Append(dst, p, values)
+	dst = pack.Append(dst, values)
 	for i := from; i < to; i++ {
 		if c.kind[i].Textual() {
 			dst = append(dst, c.TextAt(i)...)
@@ -156,19 +156,19 @@ func appendSparse(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
 	dst = append(dst, 0)
 	if len(b.Thread) > 0 {
 		dst[at] |= hasThread
-		dst = pack.Append(dst, p, b.Thread[from:to])
+		dst = pack.Append(dst, b.Thread[from:to])
 	}
 	if len(b.Goroutine) > 0 {
 		dst[at] |= hasGoroutine
-		dst = pack.Append(dst, p, b.Goroutine[from:to])
+		dst = pack.Append(dst, b.Goroutine[from:to])
 	}
 	if len(b.Labels) > 0 {
 		dst[at] |= hasLabels
-		dst = pack.Append(dst, p, b.Labels[from:to])
+		dst = pack.Append(dst, b.Labels[from:to])
 	}
 	if len(b.Address) > 0 {
 		dst[at] |= hasAddress
-		dst = pack.Append(dst, p, b.Address[from:to])
+		dst = pack.Append(dst, b.Address[from:to])
 	}
 	if len(b.Span) > 0 {
 		dst[at] |= hasSpan
@@ -212,7 +212,7 @@ func appendSpans(dst []byte, p *pack.Encoder, spans []Span) []byte {
 		for i := range spans {
 			words[i] = *word(&spans[i])
 		}
-		dst = pack.Append(dst, p, words)
+		dst = pack.Append(dst, words)
 	}
 	return dst
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"gprof/stream"
@@ -263,7 +264,9 @@ func TestCopyErrors(t *testing.T) {
 // memory that is used again.
 func TestCopyAllocations(t *testing.T) {
 	allocated := func(rows int64) uint64 {
-		src := newGrowing(rows, func(*stream.Tables, int64) stream.StackID { return 0 })
+		src := newGrowing(rows, func(t *stream.Tables, i int64) stream.StackID {
+			return t.Stacks.Intern(0, frame(t, strconv.FormatInt(i*i%97, 10)))
+		})
 		o := stream.CopyOptions{Rows: 256 << 10, SpillDir: t.TempDir()}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -281,7 +284,7 @@ func TestCopyAllocations(t *testing.T) {
 
 func TestCopySpillError(t *testing.T) {
 	o := stream.CopyOptions{Rows: 1, SpillDir: filepath.Join(t.TempDir(), "missing")}
-	many := newGrowing(200_000, func(*stream.Tables, int64) stream.StackID { return 0 })
+	many := newGrowing(200_000, growStacks)
 	if err := stream.Copy(stream.Discard, many, o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a directory to spill to: %v", err)
 	}

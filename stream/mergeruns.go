@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"gprof/stream/internal/runs"
 )
@@ -53,17 +54,22 @@ func (r *room) takeArgs(b *Batch, from, n int) int {
 
 // runMerger gives the rows of the runs of one series in order.
 //
-// A run is opened when its first row is due, and closed after its last one. So runs that
-// do not overlap are read one after the other, with the memory of one.
+//  1. A run is opened when its first row is due, and closed after its last one. So runs
+//     that do not overlap are read one after the other, with the memory of one, and most
+//     of their blocks are decoded to where their rows belong.
+//  2. Of runs that overlap little, stretches of rows are copied. Where rows of several
+//     alternate, each is only given its place in the segment: see braid.
+//  3. Rows that have places are moved, column by column, when those of a block all have
+//     them, or the segment is full.
 type runMerger struct {
 	store  *runs.Store
 	memory int64 // for reading ahead
 
-	heap      cursorHeap
-	ahead     int
-	free      []*openRun // of closed runs, for their memory
-	stretches []stretch  // due, not in the segment yet
-	owners    bool       // some row has an owner
+	waiting []cursor   // not opened, by first row
+	heap    cursorHeap // opened
+	ahead   int
+	free    []*openRun // of closed runs, for their memory
+	rows    int        // of the segment that have places
 }
 
 // cursor is a position in a run.
@@ -77,24 +83,18 @@ type cursor struct {
 // openRun is a run that is being read.
 type openRun struct {
 	reader runs.Reader
-	batch  Batch // the block that was read last
-}
-
-// stretch is consecutive rows of one block.
-type stretch struct {
-	batch    *Batch
-	from, to int
+	batch  Batch             // the block that was read last
+	moved  int               // how many of its rows were moved to the segment
+	places [blockRows]uint16 // in the segment, of rows that have one but were not moved
 }
 
 // start begins the merge of runs, which must be of one series.
 func (m *runMerger) start(parts []runs.Run) {
-	all := make([]cursor, len(parts))
-	m.heap, m.owners = m.heap[:0], false
+	m.waiting, m.heap = make([]cursor, len(parts)), m.heap[:0]
 	for i := range parts {
-		all[i] = cursor{key: parts[i].First, run: &parts[i]}
-		m.heap = append(m.heap, &all[i])
+		m.waiting[i] = cursor{key: parts[i].First, run: &parts[i]}
 	}
-	m.heap.init()
+	slices.SortFunc(m.waiting, func(a, b cursor) int { return a.key.Compare(b.key) })
 	m.ahead = min(max(int(m.memory)/max(len(parts), 1), minAhead), maxAhead)
 }
 
@@ -102,7 +102,9 @@ func (m *runMerger) start(parts []runs.Run) {
 // rows it adds none.
 func (m *runMerger) next(out *Batch) error {
 	room := room{rows: maxSegment, bytes: maxSegmentArgs}
-	for len(m.heap) > 0 {
+	m.rows = 0
+	short := 0 // stretches in turn
+	for m.open() {
 		c := m.heap[0]
 		if more, err := m.ready(c, out, &room); err != nil {
 			return err
@@ -110,29 +112,64 @@ func (m *runMerger) next(out *Batch) error {
 			continue
 		}
 		b := &c.rows.batch
-		n := room.take(b, c.pos, b.until(c.pos, m.heap.second()))
+		to := b.until(c.pos, m.bound())
+		if to-c.pos >= shortStretch {
+			short = 0
+		} else if short++; short > 1 && m.braid(&room) {
+			continue
+		}
+		n := room.take(b, c.pos, to)
 		if n == 0 {
 			break
 		}
-		m.stretches = append(m.stretches, stretch{b, c.pos, c.pos + n})
-		if c.pos += n; c.pos < b.Len() {
-			c.key = b.key(c.pos)
-			m.heap.fix()
-		}
+		m.take(c, n, out)
 	}
-	m.gather(out)
+	for _, c := range m.heap {
+		m.move(c, out)
+	}
 	return nil
+}
+
+// open opens the runs whose first row is due. It returns false if all runs were read.
+func (m *runMerger) open() bool {
+	for len(m.waiting) > 0 && (len(m.heap) == 0 || !m.due(m.heap[0])) {
+		c := &m.waiting[0]
+		m.waiting = m.waiting[1:]
+		if n := len(m.free); n > 0 {
+			c.rows, m.free = m.free[n-1], m.free[:n-1]
+		} else {
+			c.rows = &openRun{reader: m.store.NewReader()}
+		}
+		c.rows.batch.Reset(Series{}, 0)
+		c.rows.moved = 0
+		c.rows.reader.Reset(c.run, m.ahead)
+		m.heap.push(c)
+	}
+	return len(m.heap) > 0
+}
+
+// due reports whether no row comes before that of a cursor.
+func (m *runMerger) due(c *cursor) bool {
+	return m.heap[0] == c && (len(m.waiting) == 0 || !m.waiting[0].key.Less(c.key))
+}
+
+// bound is the lowest key but for the first cursor's; the highest possible if no other run
+// is left.
+func (m *runMerger) bound() runs.Key {
+	bound := m.heap.second()
+	if len(m.waiting) > 0 && m.waiting[0].key.Less(bound) {
+		return m.waiting[0].key
+	}
+	return bound
 }
 
 // ready makes the first cursor stand at a row. It returns false if its run has ended, and
 // was closed, or if another cursor is the first now.
 func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err error) {
-	if c.rows == nil {
-		m.open(c)
-	} else if c.pos < c.rows.batch.Len() {
+	if c.pos < c.rows.batch.Len() {
 		return true, nil
 	}
-	m.gather(out) // the batch is needed for the next block
+	m.move(c, out) // the batch is needed for the next block
 	for {
 		block, err := c.rows.reader.Next()
 		switch {
@@ -141,16 +178,21 @@ func (m *runMerger) ready(c *cursor, out *Batch, room *room) (more bool, err err
 		case block == nil:
 			m.close()
 			return false, nil
-		case len(m.heap) > 1 || !room.takeBlock(block, out):
+		case !m.alone(c) || !room.takeBlock(block, out):
 			err := m.load(c, block, out)
-			return m.heap[0] == c, err
+			return err == nil && m.due(c), err
 		}
 		// No other run has rows in between, so there is no need to move these.
 		if err := readBlock(out, block); err != nil {
 			return false, fmt.Errorf("reading spilled rows: %w", err)
 		}
-		m.owners = m.owners || out.hasSparse()
+		m.rows = out.Len()
 	}
+}
+
+// alone reports whether no other run has rows before the end of this one.
+func (m *runMerger) alone(c *cursor) bool {
+	return len(m.heap) == 1 && (len(m.waiting) == 0 || c.run.Last.Less(m.waiting[0].key))
 }
 
 // takeBlock takes the room for a whole block, if it fits. like is a batch of its series;
@@ -172,21 +214,9 @@ func (m *runMerger) load(c *cursor, block []byte, like *Batch) error {
 	if err := readBlock(b, block); err != nil {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
-	c.pos, c.key = 0, b.key(0)
-	m.owners = m.owners || b.hasSparse()
+	c.pos, c.key, c.rows.moved = 0, b.key(0), 0
 	m.heap.fix()
 	return nil
-}
-
-// open begins to read a run.
-func (m *runMerger) open(c *cursor) {
-	if n := len(m.free); n > 0 {
-		c.rows, m.free = m.free[n-1], m.free[:n-1]
-	} else {
-		c.rows = &openRun{reader: m.store.NewReader()}
-	}
-	c.rows.batch.Reset(Series{}, 0)
-	c.rows.reader.Reset(c.run, m.ahead)
 }
 
 // close removes the first cursor.
@@ -195,35 +225,40 @@ func (m *runMerger) close() {
 	m.heap.pop()
 }
 
-// gather moves the rows that are due to out.
-func (m *runMerger) gather(out *Batch) {
-	for _, s := range m.stretches {
-		if s.to-s.from < shortStretch && out.Series.Kind == Samples {
-			out.appendSamples(s, m.owners)
-		} else {
-			out.AppendRows(s.batch, s.from, s.to)
+const (
+	// Stretches shorter than shortStretch, one after the other, mean that runs alternate.
+	shortStretch = 8
+
+	// longStretch is the length from which on copying rows at once costs less than giving
+	// each a place.
+	longStretch = 32
+)
+
+// take gives places at the end of the segment to the next n rows of the first cursor, or
+// moves them there.
+func (m *runMerger) take(c *cursor, n int, out *Batch) {
+	b, to := &c.rows.batch, c.pos+n
+	if n < longStretch {
+		for i := range n {
+			c.rows.places[c.pos+i] = uint16(m.rows + i)
 		}
+	} else {
+		m.move(c, out)
+		out.place(b, &placing{from: c.pos, to: to, at: m.rows, rows: m.rows + n})
+		c.rows.moved = to
 	}
-	m.stretches = m.stretches[:0]
+	c.pos, m.rows = to, m.rows+n
+	if c.pos < b.Len() {
+		c.key = b.key(c.pos)
+		m.heap.fix()
+	}
 }
 
-// shortStretch is the length from which on moving columns costs less than moving row by
-// row. If samples of several writers alternate, stretches are shorter.
-const shortStretch = 8
-
-// appendSamples is AppendRows for a short stretch of samples; owners says whether any row
-// of the series has an owner.
-func (b *Batch) appendSamples(s stretch, owners bool) {
-	from := s.batch
-	for i := s.from; i < s.to; i++ {
-		b.Time = append(b.Time, from.Time[i])
-		b.Index = append(b.Index, from.Index[i])
-		b.Stack = append(b.Stack, from.Stack[i])
-		b.Weight = append(b.Weight, from.Weight[i])
-		b.CPU = append(b.CPU, from.CPU[i])
-		if owners {
-			b.AppendOwner(from.Owner(i))
-		}
+// move moves the rows of a cursor that have places there.
+func (m *runMerger) move(c *cursor, out *Batch) {
+	if r := c.rows; r.moved < c.pos {
+		out.place(&r.batch, &placing{from: r.moved, to: c.pos, places: r.places[r.moved:c.pos], rows: m.rows})
+		r.moved = c.pos
 	}
 }
 
@@ -233,6 +268,19 @@ type cursorHeap []*cursor
 func (h cursorHeap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		h.down(i)
+	}
+}
+
+func (h *cursorHeap) push(c *cursor) {
+	*h = append(*h, c)
+	all := *h
+	for i := len(all) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !c.key.Less(all[parent].key) {
+			return
+		}
+		all[i], all[parent] = all[parent], c
+		i = parent
 	}
 }
 

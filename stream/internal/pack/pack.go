@@ -1,13 +1,13 @@
 // Package pack encodes columns of integers. A column is
 //
-//	first    S (zig-zag ULEB128)
+//	base     S (zig-zag ULEB128), at most the least row
 //	width    1 byte, 0 to 8
-//	values   width bytes for each row, little endian
+//	values   width bytes for each row, little endian: what it is above the base
 //
-// Each value is the zig-zag form of a difference: to the row before in delta
-// encoding, to the first row otherwise. The largest value determines the width, so
-// that equal rows take no space. All rows having one width makes both directions
-// several times faster than numbers of varying length, at about their size.
+// The largest value determines the width, so that equal rows take no space. All rows
+// having one width makes both directions several times faster than numbers of varying
+// length, at about their size. In delta encoding such a column of differences to the row
+// before follows a number, from which the first one leads to the first row.
 package pack
 
 import (
@@ -38,47 +38,79 @@ type Encoder struct {
 func (e *Encoder) Scratch(n int) []uint64 { return e.scratch[:n] }
 
 // Append encodes a column of 1 to MaxRows rows.
-func Append[T Integer](dst []byte, e *Encoder, column []T) []byte {
-	values := e.scratch[:len(column)]
-	first := uint64(column[0])
-	var all uint64
-	for i, v := range column {
-		z := zigzag(uint64(v) - first)
-		values[i] = z
-		all |= z
+func Append[T Integer](dst []byte, column []T) []byte {
+	base, width := span(column)
+	dst = append(binary.AppendVarint(dst, int64(base)), byte(width))
+	if width == 0 {
+		return dst
 	}
-	return appendValues(binary.AppendVarint(dst, int64(first)), values, all)
+	end := len(dst) + width*len(column)
+	dst = slices.Grow(dst, width*len(column)+Slack)
+	put(dst[len(dst):end+Slack], column, base, width)
+	return dst[:end]
+}
+
+// span is a base that all rows are above of, or at, and the width of what they are above
+// it. That is not always the least row: or-ing how far rows are from the first takes half
+// the time of finding it.
+func span[T Integer](column []T) (base uint64, width int) {
+	base = uint64(column[0])
+	var apart, signs int64
+	for _, v := range column {
+		d := int64(uint64(v) - base)
+		apart |= d ^ d>>63
+		signs |= d
+	}
+	size := bits.Len64(uint64(apart))
+	if signs < 0 {
+		base -= 1 << size
+		size++
+	}
+	return base, (size + 7) / 8
+}
+
+// put stores values of a width, which may spill over into the slack. The widths that are
+// common have loops of their own, in which they are constant.
+func put[T Integer](out []byte, column []T, base uint64, width int) {
+	switch width {
+	case 1:
+		for i, v := range column {
+			out[i] = byte(uint64(v) - base)
+		}
+	case 2:
+		for _, v := range column {
+			binary.LittleEndian.PutUint16(out, uint16(uint64(v)-base))
+			out = out[2:]
+		}
+	case 3:
+		for _, v := range column {
+			binary.LittleEndian.PutUint32(out, uint32(uint64(v)-base))
+			out = out[3:]
+		}
+	case 4:
+		for _, v := range column {
+			binary.LittleEndian.PutUint32(out, uint32(uint64(v)-base))
+			out = out[4:]
+		}
+	default:
+		for _, v := range column {
+			binary.LittleEndian.PutUint64(out, uint64(v)-base)
+			out = out[width:]
+		}
+	}
 }
 
 // AppendDelta encodes a column of 1 to MaxRows rows by the differences between them.
 func AppendDelta[T Integer](dst []byte, e *Encoder, column []T) []byte {
-	values := e.scratch[:len(column)]
-	last := uint64(column[0])
-	var all uint64
+	deltas := e.scratch[:len(column)]
+	last := column[0]
 	for i, v := range column {
-		z := zigzag(uint64(v) - last)
-		last = uint64(v)
-		values[i] = z
-		all |= z
+		deltas[i], last = uint64(v)-uint64(last), v
 	}
-	return appendValues(binary.AppendVarint(dst, int64(column[0])), values, all)
-}
-
-// appendValues adds width and values; all is the values or-ed.
-func appendValues(dst []byte, values []uint64, all uint64) []byte {
-	width := (bits.Len64(all) + 7) / 8
-	dst = append(dst, byte(width))
-	if width == 0 {
-		return dst
+	if len(column) > 1 {
+		deltas[0] = deltas[1] // no other difference would do, and not widen the column
 	}
-	end := len(dst) + width*len(values)
-	dst = slices.Grow(dst, width*len(values)+Slack)
-	out := dst[len(dst) : end+Slack]
-	for _, v := range values {
-		binary.LittleEndian.PutUint64(out, v)
-		out = out[width:]
-	}
-	return dst[:end]
+	return Append(binary.AppendVarint(dst, int64(uint64(column[0])-deltas[0])), deltas)
 }
 
 // Reader decodes columns, one after the other. After invalid bytes it is Bad and returns
@@ -122,58 +154,71 @@ func (r *Reader) Bytes(n uint64) []byte {
 	return out
 }
 
+// signed reads a zig-zag ULEB128 number.
+func (r *Reader) signed() uint64 {
+	v, n := binary.Varint(r.data[:r.Left()])
+	if n <= 0 {
+		r.Fail()
+		return 0
+	}
+	r.data = r.data[n:]
+	return uint64(v)
+}
+
 // column reads the head of a column of n rows, and returns its values with slack after
 // them. If width is 0 there are none.
-func (r *Reader) column(n int) (first uint64, width int, values []byte) {
-	v, size := binary.Varint(r.data[:r.Left()])
-	if size <= 0 || size == r.Left() || r.data[size] > 8 {
+func (r *Reader) column(n int) (base uint64, width int, values []byte) {
+	base = r.signed()
+	if r.Left() == 0 || r.data[0] > 8 || n*int(r.data[0]) > r.Left()-1 {
 		r.Fail()
 		return 0, 0, nil
 	}
-	width = int(r.data[size])
-	r.data = r.data[size+1:]
-	if n*width > r.Left() {
-		r.Fail()
-		return 0, 0, nil
-	}
-	values = r.data
-	r.data = r.data[n*width:]
-	return uint64(v), width, values
+	width, values = int(r.data[0]), r.data[1:]
+	r.data = values[n*width:]
+	return base, width, values[:n*width+Slack]
 }
 
 // Read adds n rows that Append encoded.
 func Read[T Integer](column []T, r *Reader, n int) []T {
 	column, out := Extend(column, n)
-	first, width, data := r.column(n)
-	if width == 0 {
+	base, width, data := r.column(n)
+	switch width {
+	case 0:
 		for i := range out {
-			out[i] = T(first)
+			out[i] = T(base)
 		}
-		return column
-	}
-	mask := ^uint64(0) >> (64 - 8*width)
-	for i := range out {
-		out[i] = T(first + unzigzag(binary.LittleEndian.Uint64(data)&mask))
-		data = data[width:]
+	case 1:
+		for i := range out {
+			out[i] = T(base + uint64(data[i]))
+		}
+	case 2:
+		for i := range out {
+			out[i] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	case 3:
+		for i := range out {
+			out[i] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
+		}
+	case 4:
+		for i := range out {
+			out[i] = T(base + uint64(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	default:
+		mask := ^uint64(0) >> (64 - 8*width)
+		for i := range out {
+			out[i] = T(base + binary.LittleEndian.Uint64(data[width*i:])&mask)
+		}
 	}
 	return column
 }
 
 // ReadDelta adds n rows that AppendDelta encoded.
 func ReadDelta[T Integer](column []T, r *Reader, n int) []T {
-	column, out := Extend(column, n)
-	v, width, data := r.column(n)
-	if width == 0 {
-		for i := range out {
-			out[i] = T(v)
-		}
-		return column
-	}
-	mask := ^uint64(0) >> (64 - 8*width)
-	for i := range out {
-		v += unzigzag(binary.LittleEndian.Uint64(data) & mask)
-		data = data[width:]
-		out[i] = T(v)
+	before := r.signed()
+	column = Read(column, r, n)
+	for i, delta := range column[len(column)-n:] {
+		before += uint64(delta)
+		column[len(column)-n+i] = T(before)
 	}
 	return column
 }
@@ -183,6 +228,3 @@ func Extend[T any](column []T, n int) (all, added []T) {
 	column = slices.Grow(column, n)[:len(column)+n]
 	return column, column[len(column)-n:]
 }
-
-func zigzag(v uint64) uint64   { return v<<1 ^ uint64(int64(v)>>63) }
-func unzigzag(v uint64) uint64 { return v>>1 ^ -(v & 1) }
