@@ -161,20 +161,27 @@ func TestLastSamples(t *testing.T) {
 	}
 }
 
-// Batches that are given back are used again, up to a bound.
+// Batches that are given back are used again, up to a bound, first for the series that they had.
 func TestSpareIsBounded(t *testing.T) {
 	var s freeList
-	large := &stream.Batch{Time: make([]stream.Time, maxSpare/2)}
+	series := func(track int) stream.Series { return stream.Series{Track: stream.TrackID(track)} }
+	large := &stream.Batch{Series: series(1), Time: make([]stream.Time, maxSpare/2)}
 	s.give(large)
-	for range 10 {
-		s.give(&stream.Batch{Time: make([]stream.Time, maxSpare/4)})
+	for i := range 10 {
+		s.give(&stream.Batch{Series: series(2 + i/2), Time: make([]stream.Time, maxSpare/4)})
 	}
-	if len(s.batches) != 3 || s.rows != maxSpare {
-		t.Errorf("%d batches of %d rows are kept", len(s.batches), s.rows)
+	if len(s.known) != 2 || len(s.other) != 1 || s.rows != maxSpare {
+		t.Errorf("%d and %d batches of %d rows are kept", len(s.known), len(s.other), s.rows)
 	}
-	s.take()
-	s.take()
-	if b := s.take(); b != large || s.rows != 0 || s.take().Len() != 0 {
+	s.take(series(3))
+	if got := s.take(series(2)); got.Series != series(2) || s.rows != maxSpare/2 {
+		t.Errorf("series 2 gets the batch of %v, %d rows are left", got.Series, s.rows)
+	}
+	if b := s.take(series(3)); b == large {
+		t.Error("another series gets a batch that is kept for one")
+	}
+	s.forget()
+	if b := s.take(series(3)); b != large || s.rows != 0 || s.take(series(1)).Len() != 0 {
 		t.Errorf("%d rows are left", s.rows)
 	}
 }

@@ -161,8 +161,13 @@ func (w *worker) addTo(l *lane, s *pendingSample, stack stream.StackID) {
 	b.Stack = append(b.Stack, stack)
 	b.Weight = append(b.Weight, known(s.weight))
 	b.CPU = append(b.CPU, known(s.cpu)-1)
-	b.AppendOwner(stream.Owner{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
 	w.rows.count++
+	if before := len(b.Time) - 1; before > 0 && len(b.Thread) == before && len(b.Goroutine) == before && len(b.Labels) == 0 && s.labels == 0 && len(b.Span) == 0 {
+		// AppendOwner, of most samples
+		b.Thread, b.Goroutine = append(b.Thread, known(s.thread)), append(b.Goroutine, known(s.goroutine))
+		return
+	}
+	b.AppendOwner(stream.Owner{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
 }
 
 // known is a number of the recording, 0 if impossible.

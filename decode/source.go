@@ -186,7 +186,7 @@ func (c *workers) giveBack(empty []*stream.Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, b := range empty {
-		c.empty.give(b)
+		c.empty.giveAny(b)
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *workers) giveBack(empty []*stream.Batch) {
 func (c *workers) refill(to *freeList, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for range min(n, len(c.empty.batches)) {
-		to.give(c.empty.take())
+	for range min(n, len(c.empty.other)) {
+		to.give(c.empty.takeAny())
 	}
 }

@@ -35,7 +35,9 @@ type worker struct {
 	index    uint64 // of the entry
 	count    uint64 // counts entries, to know what "the next" is
 	tick     uint64
-	monoTSC  bool    // ticks need converting
+	monoTSC  bool // ticks need converting
+	uneven   bool // they do, or the clock has pieces; else a moment is a tick and offset
+	offset   stream.Time
 	segment  segment // of the last tick
 	context  context
 	labels   stream.LabelsID // of the context
@@ -103,6 +105,7 @@ func (w *worker) finish(p *process) {
 func (w *worker) begin(j job) {
 	if w.job.process != j.process {
 		w.views = map[*dictionary]*view{}
+		w.rows.free.forget()
 	}
 	w.job, w.active, w.chunk, w.segment = j, true, nil, segment{}
 	w.first, w.latest, w.known = math.MaxInt64, math.MinInt64, w.known[:0]
@@ -160,6 +163,7 @@ func (w *worker) end() {
 func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
+	w.uneven, w.offset = w.monoTSC || w.job.process.Clock.pieces != nil, stream.Time(w.job.process.Clock.offset)
 	w.tick, w.stack = w.openTick(im), inlineStackRef{}
 	w.context, w.labels, w.where, w.sampling = context{}, 0, nil, sampling{}
 	w.last.clear()
@@ -236,7 +240,10 @@ func (w *worker) strictly(k rawformat.Kind, c rawformat.Cursor) {
 // time reads the entry's T or C.
 func (w *worker) time(i int, unit uint64) {
 	w.tick += uint64(rawformat.Unzigzag(w.entry.v[i])) * unit
-	at := w.moment(w.tick)
+	at := stream.Time(w.tick) + w.offset
+	if w.uneven {
+		at = w.moment(w.tick)
+	}
 	w.entry.at = at
 	w.first, w.latest = min(w.first, at), max(w.latest, at)
 }
@@ -328,30 +335,73 @@ type rows struct {
 	flight  uint32 // counts hand-overs
 }
 
-// freeList is batches to reuse. A batch has room for the longest series it ever held, so not all
-// are kept: in the end each would be as large as the largest.
+// freeList is batches to reuse. A series gets the one that it had before, if that came back: its
+// next part is mostly about as long, so that no column needs to grow, and a batch does not get the
+// columns of all kinds. A batch has room for the longest part that it ever held, so not all are kept.
 type freeList struct {
-	batches []*stream.Batch
-	rows    int // room in all
+	known map[stream.Series]*stream.Batch // by the series that they had
+	other []*stream.Batch
+	rows  int // room in all
 }
 
 const maxSpare = 16 * batchRows
 
+// give keeps a batch, mostly for the series that it had.
 func (s *freeList) give(b *stream.Batch) {
-	if n := s.rows + cap(b.Time); n <= maxSpare {
-		s.batches, s.rows = append(s.batches, b), n
+	if s.known[b.Series] != nil {
+		s.giveAny(b)
+	} else if s.fits(b) {
+		if s.known == nil {
+			s.known = make(map[stream.Series]*stream.Batch)
+		}
+		s.known[b.Series] = b
 	}
 }
 
-// take returns a batch, a new one if there is none.
-func (s *freeList) take() *stream.Batch {
-	n := len(s.batches) - 1
+// giveAny keeps a batch for any series.
+func (s *freeList) giveAny(b *stream.Batch) {
+	if s.fits(b) {
+		s.other = append(s.other, b)
+	}
+}
+
+// fits takes the room of a batch, if there is so much.
+func (s *freeList) fits(b *stream.Batch) bool {
+	n := s.rows + cap(b.Time)
+	if n > maxSpare {
+		return false
+	}
+	s.rows = n
+	return true
+}
+
+// take returns a batch for a series, a new one if there is none.
+func (s *freeList) take(of stream.Series) *stream.Batch {
+	b := s.known[of]
+	if b == nil {
+		return s.takeAny()
+	}
+	delete(s.known, of)
+	s.rows -= cap(b.Time)
+	return b
+}
+
+func (s *freeList) takeAny() *stream.Batch {
+	n := len(s.other) - 1
 	if n < 0 {
 		return new(stream.Batch)
 	}
-	b := s.batches[n]
-	s.batches, s.rows = s.batches[:n], s.rows-cap(b.Time)
+	b := s.other[n]
+	s.other, s.rows = s.other[:n], s.rows-cap(b.Time)
 	return b
+}
+
+// forget lets any series have the batches, because those that had them end.
+func (s *freeList) forget() {
+	for _, b := range s.known {
+		s.other = append(s.other, b)
+	}
+	clear(s.known)
 }
 
 // slot caches the batch of one series until the next hand-over, so that most rows need no map
@@ -380,7 +430,7 @@ func (r *rows) current(s *slot) *stream.Batch {
 func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 	b, ok := r.pending[s]
 	if !ok {
-		b = r.free.take()
+		b = r.free.take(s)
 		b.Reset(s, args)
 		r.pending[s] = b
 		r.order = append(r.order, b)
