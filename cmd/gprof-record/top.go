@@ -36,7 +36,7 @@ Examples:
   gprof-record top --last 1m --by package -n 5 checkout
   gprof-record top --once --json checkout | jq '.processes[].cpu'
 
-Where standard output is no terminal, views follow each other. It ends with Ctrl-C. A look takes a tenth of a processor at most: if a ring holds very much, looks are rarer than --every says.`
+Where standard output is no terminal, views follow each other. It ends with q or Ctrl-C. A look takes a tenth of a processor at most: if a ring holds very much, looks are rarer than --every says.`
 }
 
 // Run looks until it is interrupted.
@@ -67,6 +67,8 @@ func (c *topCmd) Run(s *tool) error {
 		}
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-screen.Quit():
 			return nil
 		case <-time.After(max(c.Every-time.Since(began), rest*time.Since(began))):
 		}

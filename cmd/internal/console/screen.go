@@ -16,16 +16,45 @@ type Screen struct {
 	text   bytes.Buffer
 	shown  bool // there was a text before
 	inside bool // the terminal's second screen is shown
+
+	keys   *os.File // what is typed; nil: that is no terminal's
+	before *term.State
+	quit   chan struct{}
 }
 
 // Screen returns one on standard output. Unless replace is set, or on a terminal that can't, its texts stand one
 // after the other.
 func (c *Console) Screen(replace bool) *Screen {
-	s := &Screen{out: c.Stdout}
+	s := &Screen{out: c.Stdout, quit: make(chan struct{})}
 	if f, ok := c.Stdout.w.(*os.File); ok && replace && term.IsTerminal(int(f.Fd())) && !dumb() {
 		s.file = f
+		if IsTerminal(c.Stdin) {
+			s.keys = c.Stdin.(*os.File)
+		}
 	}
 	return s
+}
+
+// Quit is closed when a person has typed q or Ctrl-C.
+func (s *Screen) Quit() <-chan struct{} { return s.quit }
+
+// listen has what is typed come at once, and not be shown between the texts or left for the shell.
+func (s *Screen) listen() {
+	var err error
+	if s.keys == nil {
+		return
+	} else if s.before, err = term.MakeRaw(int(s.keys.Fd())); err != nil {
+		return
+	}
+	go func() {
+		const ctrlC = 3
+		for key := []byte{0}; key[0] != 'q' && key[0] != ctrlC; {
+			if _, err := s.keys.Read(key); err != nil { // the terminal is gone
+				break
+			}
+		}
+		close(s.quit)
+	}()
 }
 
 // dumb reports whether the terminal knows no sequences.
@@ -68,6 +97,7 @@ func (s *Screen) Flush() error {
 		text = home + clearRest + strings.Join(lines, "\r\n")
 		if !s.inside {
 			text = enter + text
+			s.listen()
 		}
 		s.inside = true
 	}
@@ -80,5 +110,8 @@ func (s *Screen) Flush() error {
 func (s *Screen) Close() {
 	if s.inside {
 		io.WriteString(s.out, leave)
+	}
+	if s.before != nil {
+		term.Restore(int(s.keys.Fd()), s.before)
 	}
 }
