@@ -95,7 +95,7 @@ func (s *state) typeKey(e *tcell.EventKey) {
 	switch e.Key() {
 	case tcell.KeyEnter:
 		s.typing = false
-		s.nextMatch()
+		s.selectMatch(0)
 		return
 	case tcell.KeyEscape:
 		s.typing, s.query = false, ""
@@ -120,7 +120,7 @@ func (s *state) letter(key string) (quit bool) {
 		s.typing, s.query = true, ""
 		s.search()
 	case "n":
-		s.nextMatch()
+		s.selectMatch(s.selected)
 	case "p":
 		s.nextProcess(1)
 	case "P":

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -99,15 +100,19 @@ func (s *state) search() {
 	}
 }
 
-// nextMatch selects the next node that matches, in the order of the tree.
-func (s *state) nextMatch() {
-	for i := range s.matches {
-		node := (int(s.selected) + 1 + i) % len(s.matches)
-		if s.matches[node] {
-			s.root, s.selected = 0, int32(node)
-			return
+// selectMatch selects the next lighter node that matches after one, or the heaviest after one that does not match.
+func (s *state) selectMatch(after int32) {
+	var all []int32
+	for node, is := range s.matches {
+		if is {
+			all = append(all, int32(node))
 		}
 	}
+	if len(all) == 0 {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b int32) int { return cmp.Compare(s.totals[b], s.totals[a]) })
+	s.root, s.selected = 0, all[(slices.Index(all, after)+1)%len(all)]
 }
 
 // move selects a caller, callee or neighbour.
