@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,104 @@ func TestFleet(t *testing.T) {
 		t.Errorf("(-at once +interrupted)\n%s", diff)
 	}
 	askFleet(t, out, dumps)
+}
+
+// Dumps that are added one by one do not make ever more files: small tasks become one, which takes
+// their place. Killed whenever it is about to, it never leaves both, and ends what it had begun when it
+// is started again. The whole answers as if all dumps had come at once.
+func TestFleetGrows(t *testing.T) {
+	const dumps = 30
+	in, out, whole := fleetOf(t, dumps), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "whole")
+	count := "SELECT count(*) AS n, count(DISTINCT instance) AS several FROM 'processes/service=shop/**/*.parquet'"
+	killed, most := 0, 0
+	for i := range dumps {
+		add := []string{"batch", filepath.Join(in, fmt.Sprintf("dump-%03d", i)), "-q", "-f", "parquet", "-o", out}
+		cmd := exec.Command("gprof-convert", add...)
+		ended, isEnded := start(t, cmd), false
+		waitFor(t, func() bool {
+			select {
+			case <-ended:
+				isEnded = true
+			default:
+			}
+			return isEnded || len(globbed(t, out, "_gprof/*/aside/*")) > 0
+		})
+		if !isEnded {
+			killed++
+			cmd.Process.Kill()
+			<-ended
+			if len(globbed(t, out, "processes/service=shop/*/*")) == 0 {
+				convertIn(t, add...) // it was between both
+				continue
+			}
+			seen, err := judges.DuckDB(t.Context(), out, count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := seen[0][0]["several"]; seen[0][0]["n"] != n {
+				t.Errorf("killed at dump %d: %v", i, seen)
+			}
+			convertIn(t, add...)
+		}
+		most = max(most, len(globbed(t, out, "processes/service=shop/*/*")))
+	}
+	if files := globbed(t, out, "processes/service=shop/*/*"); killed == 0 || most > 20 || len(files) > 12 || len(globbed(t, out, "_gprof/*/aside/*")) > 0 {
+		t.Errorf("killed %d times, at most %d files, %d at last", killed, most, len(files))
+	}
+	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", whole)
+	askFleet(t, out, dumps)
+	names, texts, err := judges.QueriesOf(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"top-functions.sql", "markers-by-percentile.sql"} {
+		text := texts[slices.Index(names, query)]
+		grown, err1 := judges.DuckDB(t.Context(), out, text)
+		once, err2 := judges.DuckDB(t.Context(), whole, text)
+		if diff := cmp.Diff(once, grown); diff != "" || err1 != nil || err2 != nil || len(once[0]) == 0 {
+			t.Errorf("%s: %v, %v (-at once +grown)\n%s", query, err1, err2, diff)
+		}
+	}
+
+	// What was committed with many small tasks, as by an older version, becomes few with the next dump.
+	apart := filepath.Join(t.TempDir(), "apart")
+	last := filepath.Join(in, "dump-000")
+	kept := filepath.Join(t.TempDir(), "dump-000")
+	if err := os.Rename(last, kept); err != nil {
+		t.Fatal(err)
+	}
+	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", apart, "--task-size", "1")
+	if n := len(globbed(t, apart, "processes/service=shop/*/*")); n != dumps-1 {
+		t.Errorf("%d tasks of %d dumps", n, dumps-1)
+	}
+	if err := os.Rename(kept, last); err != nil {
+		t.Fatal(err)
+	}
+	convertIn(t, "batch", in, "-q", "-f", "parquet", "-o", apart)
+	if diff := cmp.Diff(tablesOf(t, whole), tablesOf(t, apart)); diff != "" {
+		t.Errorf("(-at once +apart before)\n%s", diff)
+	}
+}
+
+// tablesOf are the files of a data set, without what says how it came about.
+func tablesOf(t *testing.T, dir string) map[string]string {
+	files := treeOf(t, dir)
+	for name := range files {
+		if strings.HasPrefix(filepath.ToSlash(name), "/_gprof/") {
+			delete(files, name)
+		}
+	}
+	return files
+}
+
+// globbed are the files below a directory that have such names.
+func globbed(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // askFleet runs the queries that lie in a data set.

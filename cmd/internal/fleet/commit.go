@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,12 +37,32 @@ type commit struct {
 	Live    []liveTask          `json:"tasks"`           // that it consists of
 	Failed  []failure           `json:"failed,omitempty"`
 	Losses  []report.LedgerLine `json:"losses,omitempty"` // of all tasks, summed up
+	Common  []string            `json:"common,omitempty"` // of Files, those of data sets that depend on no input
+
+	// Forgotten says that the next commit took the place of this one, which has no lists any more.
+	Forgotten bool `json:"forgotten,omitempty"`
 }
 
 // liveTask is a task whose files are part of the whole.
 type liveTask struct {
 	taskOf
 	Inputs []member `json:"inputs"`
+}
+
+// whole are the inputs of a commit that were not divided, by path.
+func (c *commit) whole() map[string]member {
+	all := map[string]member{}
+	if c == nil {
+		return all
+	}
+	for _, t := range c.Live {
+		for _, in := range t.Inputs {
+			if in.Piece == nil {
+				all[in.Path] = in
+			}
+		}
+	}
+	return all
 }
 
 // commitDir has a file for each commit, by number.
@@ -151,7 +173,7 @@ func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
 		return nil, fmt.Errorf("%s could not be read, or not all of them; replace them and plan again, or commit the rest with --allow-failed", human.Plural(n, "input"))
 	}
 	if before != nil { // whose own commit may have ended before that
-		if err := sweep(w.to, before, made.Files...); err != nil {
+		if err := settle(w.to, before, made.Files...); err != nil {
 			return nil, err
 		}
 	}
@@ -160,11 +182,15 @@ func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
 		return nil, err
 	}
 	defer remove()
-	common, err := w.finish(dir, all)
+	common := before.common(w.plan)
+	own, err := w.finish(dir, all, len(common) == 0)
 	if err != nil {
 		return nil, err
 	}
-	made.Files = append(made.Files, common...)
+	made.Files = slices.Concat(made.Files, common, own.common, own.sums)
+	for _, f := range slices.Concat(common, own.common) {
+		made.Common = append(made.Common, f.Name)
+	}
 	slices.SortFunc(made.Files, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -176,10 +202,29 @@ func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err := putAll(w.to, dir, nil, nil); err != nil {
+	if _, err := putAll(w.to, dir, asIs, nil); err != nil {
 		return nil, fmt.Errorf("the commit is made, but not all of its files: commit again: %w", err)
 	}
-	return made, sweep(w.to, made)
+	if before == nil {
+		return made, nil
+	}
+	if err := made.settle(w.to, before.Files, nil); err != nil {
+		return nil, err
+	}
+	return made, w.forget(before, dir)
+}
+
+// common are the files that Common names, if those of a plan that adds to the commit are the same.
+func (c *commit) common(p *plan) (all []file) {
+	if c == nil || c.Program != p.Program || !slices.Equal(c.Words, p.Words) || len(p.Gone) == len(c.Live) {
+		return nil
+	}
+	for _, f := range c.Files {
+		if _, ok := slices.BinarySearch(c.Common, f.Name); ok {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // publish makes what a commit makes besides its record.
@@ -197,13 +242,13 @@ func (w *worker) publish(c *commit) error {
 		}
 		all = append(all, m)
 	}
-	if _, err := w.finish(dir, all); err != nil {
+	if _, err := w.finish(dir, all, true); err != nil {
 		return err
 	}
-	if _, err := putAll(w.to, dir, nil, nil); err != nil {
+	if _, err := putAll(w.to, dir, asIs, nil); err != nil {
 		return err
 	}
-	return sweep(w.to, c)
+	return settle(w.to, c)
 }
 
 // collect reads the manifests of a plan, in the order of tasks' names. It is an error if one is
@@ -291,20 +336,26 @@ func (c *commit) gather(p *plan, before *commit, all []*manifest) {
 	})
 }
 
-// finish makes in a local directory what is of all tasks: the sums of profiles, and the files of
-// a data set that are of none.
-func (w *worker) finish(dir string, all []*manifest) ([]file, error) {
+// finished are files that belong to no task: those that are common to all tasks of data sets, and sums.
+type finished struct{ common, sums []file }
+
+// finish makes in a local directory what is of all tasks: the sums of profiles, and, if it is to prepare
+// them, the files of a data set that are of none.
+func (w *worker) finish(dir string, all []*manifest, prepare bool) (made finished, err error) {
 	targets, err := w.set.targets(w.s)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	for _, t := range targets {
-		if t.Format.DataSet() {
+		if prepare && t.Format.DataSet() {
 			t.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, &t)))
 			if err := conversion.PrepareDataSet(w.s.Outputs, t); err != nil {
-				return nil, err
+				return made, err
 			}
 		}
+	}
+	if made.common, err = described(dir); err != nil {
+		return made, err
 	}
 	parts := map[string][]string{}
 	for _, m := range all {
@@ -314,10 +365,15 @@ func (w *worker) finish(dir string, all []*manifest) ([]file, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if err := w.sum(filepath.Join(dir, name), parts[name]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return made, fmt.Errorf("%s: %w", name, err)
 		}
+		of, err := describe(filepath.Join(dir, name), name)
+		if err != nil {
+			return made, err
+		}
+		made.sums = append(made.sums, of)
 	}
-	return described(dir)
+	return made, nil
 }
 
 // sum adds up profiles.
@@ -347,25 +403,90 @@ func (w *worker) sum(name string, parts []string) error {
 	return err
 }
 
-// sweep removes the files of the commit before that are no longer part of the whole, and not
-// among others.
-func sweep(at store.Place, now *commit, others ...file) error {
-	if now.Number == 1 {
-		return nil
+// settle brings the files of a commit to their places, and removes those of the commit before that
+// are no longer part of the whole, and not among others. It may be done again, by anybody.
+func settle(at store.Place, now *commit, others ...file) error {
+	var before []file
+	if now.Number > 1 {
+		c, err := readCommit(at, now.Number-1)
+		if err != nil {
+			return err
+		}
+		before = c.Files
 	}
-	before, err := readCommit(at, now.Number-1)
+	return now.settle(at, before, others)
+}
+
+// settle is settle with the files of the commit before. In each directory those that go do so first.
+func (now *commit) settle(at store.Place, before, others []file) error {
+	names, err := at.List(aside(now.Plan))
 	if err != nil {
 		return err
+	}
+	waits := map[string]bool{}
+	for _, name := range names {
+		waits[name] = true
 	}
 	stays := map[string]bool{}
 	for _, f := range slices.Concat(now.Files, others) {
 		stays[f.Name] = true
 	}
+	goes, comes := map[string][]string{}, map[string][]string{} // by directory
+	for _, f := range before {
+		if dir := path.Dir(f.Name); !stays[f.Name] {
+			goes[dir] = append(goes[dir], f.Name)
+		}
+	}
+	for _, f := range now.Files {
+		if dir := path.Dir(f.Name); waits[path.Base(asideName(now.Plan, f.Name))] {
+			comes[dir] = append(comes[dir], f.Name)
+		}
+	}
+	dirs := slices.Sorted(maps.Keys(goes))
+	for dir := range comes {
+		if goes[dir] == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	errs := make([]error, len(dirs))
+	atOnce(len(dirs), putters, func(i int) { errs[i] = replace(at, now.Plan, goes[dirs[i]], comes[dirs[i]]) })
+	return errors.Join(errs...)
+}
+
+// resume settles a commit that ended before all of its files were at their places.
+func resume(at store.Place, c *commit) error {
+	names, err := at.List(aside(c.Plan))
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	return settle(at, c)
+}
+
+// replace removes files and then brings others to their places: readers see neither for a moment,
+// but never both.
+func replace(at store.Place, plan string, goes, comes []string) error {
 	var errs []error
-	for _, f := range before.Files {
-		if !stays[f.Name] {
-			errs = append(errs, at.Remove(f.Name))
+	for _, name := range goes {
+		errs = append(errs, at.Remove(name))
+	}
+	for _, name := range comes {
+		if err := at.Move(asideName(plan, name), name); !errors.Is(err, fs.ErrNotExist) { // else another process was faster
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// forget leaves of a commit, whose next one is settled, only its number and its plan: it lists all
+// inputs, and so would those of all times.
+func (w *worker) forget(c *commit, dir string) error {
+	text, err := json.Marshal(&commit{Version: version, Number: c.Number, Plan: c.Plan, Program: c.Program, Words: c.Words, Key: c.Key, Inputs: c.Inputs, Forgotten: true})
+	if err != nil {
+		return err
+	}
+	local := filepath.Join(dir, "forgotten.json")
+	if err := os.WriteFile(local, append(text, '\n'), 0o666); err != nil {
+		return err
+	}
+	return w.to.Put(commitName(c.Number), local)
 }

@@ -28,6 +28,7 @@ type policy struct {
 	lost   map[taskOf]bool                        // are done again, for files of theirs are gone
 	partly bool                                   // inputs that can't be read at the moment are left out
 	alone  bool                                   // inputs are not divided
+	few    bool                                   // small tasks become one where they are many
 	went   func(path string) bool                 // whether an input that is not there takes along what came from it; nil: none does
 	place  func(path string) (placedInput, error) // reads what places an input
 }
@@ -46,6 +47,9 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 	}
 	p.Base = before.Plan
 	gone := replaced(o.pieces(all, size), before, o)
+	if given := o.pieces(all, size); o.few {
+		crowded(before, gone, given, size, &o)
+	}
 	stay := map[string]bool{} // by key of an input
 	for _, t := range before.Live {
 		for _, in := range t.Inputs {
@@ -71,6 +75,13 @@ func (o *policy) pieces(all []placedInput, size int64) []placedInput {
 		return all
 	}
 	return pieces(all, size)
+}
+
+// placeAll places inputs.
+func (o *policy) placeAll(paths []string) ([]placedInput, []error) {
+	placed, errs := make([]placedInput, len(paths)), make([]error, len(paths))
+	atOnce(len(paths), readers, func(i int) { placed[i], errs[i] = o.place(paths[i]) })
+	return placed, errs
 }
 
 // key identifies an input, or a piece of it, in its state.
@@ -111,27 +122,34 @@ func replaced(all []placedInput, before *commit, o policy) map[taskOf]bool {
 }
 
 // fetched adds the inputs of tasks that are done again, and that were not given this time, to
-// those that were.
+// those that were, and places those that were not read.
 func fetched(all []placedInput, before *commit, gone map[taskOf]bool, o policy) ([]placedInput, error) {
-	paths := map[string]bool{}
+	paths, known := map[string]bool{}, map[string]bool{}
 	for _, in := range all {
-		paths[in.Path] = true
-	}
-	all = slices.Clone(all)
-	for _, t := range before.Live {
-		for _, in := range t.Inputs {
-			if !gone[t.taskOf] || paths[in.Path] || o.went != nil && o.went(in.Path) {
-				continue
-			}
-			more, err := o.place(in.Path)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%s is gone, but belongs to what must be done again, such as processes of which there is something new; give it, too, or -o another name", in.Path)
-			} else if err != nil {
-				return nil, err
-			}
-			all = append(all, more)
+		if in.known {
+			known[in.Path] = true
+		} else {
 			paths[in.Path] = true
 		}
+	}
+	var more []string
+	for _, t := range before.Live {
+		for _, in := range t.Inputs {
+			if gone[t.taskOf] && !paths[in.Path] && (known[in.Path] || o.went == nil || !o.went(in.Path)) {
+				paths[in.Path] = true
+				more = append(more, in.Path)
+			}
+		}
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(in placedInput) bool { return in.known && paths[in.Path] })
+	placed, errs := o.placeAll(more)
+	for i, err := range errs {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is gone, but belongs to what must be done again, such as processes of which there is something new; give it, too, or -o another name", more[i])
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, placed[i])
 	}
 	slices.SortFunc(all, func(a, b placedInput) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
@@ -213,8 +231,12 @@ func (t *task) name() {
 	for _, in := range t.Inputs {
 		io.WriteString(sum, in.key()+"\n")
 	}
-	day := cmp.Or(strings.ReplaceAll(t.Day, "-", ""), "undated")
-	t.Name = plainName(t.Service) + "-" + day + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
+	t.Name = partName(t.Service, t.Day) + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
+}
+
+// partName is how the names of all tasks of a service and day begin.
+func partName(service, day string) string {
+	return plainName(service) + "-" + cmp.Or(strings.ReplaceAll(day, "-", ""), "undated")
 }
 
 // ownName is a service as the name of its sum: of several that are the same in plain letters,

@@ -27,19 +27,22 @@ type placedInput struct {
 	service   string
 	day       string    // of its first process, UTC
 	processes []process // if it may be divided
+	known     bool      // it is as it was committed, and nothing but the member was read again
 }
 
 // readers is how many inputs are placed at a time.
 const readers = 32
 
-// list finds the inputs and reads what places them, in the order of their paths. One that went
-// meanwhile is none. Those that can't be read at the moment are unread.
-func (c *PlanCommand) list(s *input.Tool) (all []placedInput, unread []error, err error) {
+// list finds the inputs and reads what places them, in the order of their paths; of those that are
+// as they were committed only their state. One that went meanwhile is none. Those that can't be read
+// at the moment are unread.
+func (c *PlanCommand) list(s *input.Tool, before *commit) (all []placedInput, unread []error, err error) {
 	paths, err := c.expand(s)
 	if err != nil {
 		return nil, nil, err
 	}
 	placed, errs := make([]placedInput, len(paths)), make([]error, len(paths))
+	known := before.whole()
 	bar := s.NewBar(c.Quiet)
 	defer bar.End()
 	var telling sync.Mutex
@@ -47,6 +50,12 @@ func (c *PlanCommand) list(s *input.Tool) (all []placedInput, unread []error, er
 		telling.Lock()
 		bar.Count(i, len(paths), fmt.Sprintf("%d of %d inputs placed", i, len(paths)))
 		telling.Unlock()
+		if in, ok := known[paths[i]]; ok {
+			if now, _, err := mark(s, in.Path); err == nil && now == in.Mark {
+				placed[i] = placedInput{member: in, known: true}
+				return
+			}
+		}
 		placed[i], errs[i] = c.place(s, paths[i])
 	})
 	for i, err := range errs {

@@ -53,6 +53,16 @@ type failure struct {
 	Error string `json:"error"`
 }
 
+// aside is where files of tasks that take the place of others lie until their plan is committed:
+// readers of a data set take all files there are, and would see both.
+func aside(plan string) string { return Dir + "/" + plan + "/aside" }
+
+// asideName is where one lies.
+func asideName(plan, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return aside(plan) + "/" + hex.EncodeToString(sum[:12])
+}
+
 func taskDir(plan string) string { return Dir + "/" + plan + "/tasks" }
 
 func manifestName(plan, task string) string { return taskDir(plan) + "/" + task + ".json" }
@@ -98,14 +108,13 @@ func done(at store.Place, plan string) (map[string]bool, error) {
 	return is, err
 }
 
-// putAll puts all files of a local directory, by their names there: those last that say what of
-// a data set is complete.
-func putAll(to store.Place, dir string, skip map[string]bool, targets []conversion.Target) ([]file, error) {
+// putAll puts all files of a local directory, by their names there, or what they are called meanwhile:
+// those last that say what of a data set is complete.
+func putAll(to store.Place, dir string, called func(name string) string, targets []conversion.Target) ([]file, error) {
 	all, err := described(dir)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(f file) bool { return skip[f.Name] })
 	last := func(f file) bool {
 		return slices.ContainsFunc(targets, func(t conversion.Target) bool {
 			rest := strings.TrimPrefix(f.Name, t.Format.Name+"/")
@@ -113,20 +122,23 @@ func putAll(to store.Place, dir string, skip map[string]bool, targets []conversi
 		})
 	}
 	first := slices.DeleteFunc(slices.Clone(all), last)
-	if err := putSome(to, dir, first); err != nil {
+	if err := putSome(to, dir, called, first); err != nil {
 		return nil, err
 	}
-	return all, putSome(to, dir, slices.DeleteFunc(slices.Clone(all), func(f file) bool { return !last(f) }))
+	return all, putSome(to, dir, called, slices.DeleteFunc(slices.Clone(all), func(f file) bool { return !last(f) }))
 }
 
 // putSome puts files, in any order.
-func putSome(to store.Place, dir string, all []file) error {
+func putSome(to store.Place, dir string, called func(string) string, all []file) error {
 	errs := make([]error, len(all))
 	atOnce(len(all), putters, func(i int) {
-		errs[i] = to.Put(all[i].Name, filepath.Join(dir, filepath.FromSlash(all[i].Name)))
+		errs[i] = to.Put(called(all[i].Name), filepath.Join(dir, filepath.FromSlash(all[i].Name)))
 	})
 	return errors.Join(errs...)
 }
+
+// asIs calls a file by its name.
+func asIs(name string) string { return name }
 
 // putters is how many files are put at a time: in a bucket each waits for an answer.
 const putters = 8

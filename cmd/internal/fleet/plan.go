@@ -26,8 +26,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"gprof/cmd/internal/console"
+	"gprof/cmd/internal/conversion"
 	"gprof/cmd/internal/human"
 	"gprof/cmd/internal/input"
 	"gprof/cmd/internal/output"
@@ -140,6 +142,11 @@ func (c *PlanCommand) begin(s *input.Tool) (to store.Place, before *commit, err 
 	if before, err = last(to); err != nil {
 		return nil, nil, err
 	}
+	if before != nil {
+		if err := resume(to, before); err != nil {
+			return nil, nil, placed(err)
+		}
+	}
 	return to, before, c.tables(s, to, before != nil)
 }
 
@@ -178,7 +185,7 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 		return nil, 0, err
 	}
 	p.Key = c.Fingerprint()
-	all, unread, err := c.list(s)
+	all, unread, err := c.list(s, before)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,9 +201,34 @@ func (c *PlanCommand) plan(s *input.Tool, before *commit, o policy) (p *plan, in
 		o.went = nil // they are not gone
 	}
 	o.all = o.all || c.older
+	if o.few, err = c.mergeable(s); err != nil {
+		return nil, 0, err
+	}
 	o.alone = c.Period.Relative() // for times count from the begin or the end of a whole input
-	o.place = func(path string) (placedInput, error) { return c.place(s, path) }
+	o.place = c.remembering(s)
 	return p, len(all), p.fill(all, before, int64(c.TaskSize), o)
+}
+
+// remembering places inputs, each once.
+func (c *PlanCommand) remembering(s *input.Tool) func(path string) (placedInput, error) {
+	var placed sync.Map
+	return func(path string) (placedInput, error) {
+		if in, ok := placed.Load(path); ok {
+			return in.(placedInput), nil
+		}
+		in, err := c.place(s, path)
+		if err == nil {
+			placed.Store(path, in)
+		}
+		return in, err
+	}
+}
+
+// mergeable reports whether no output is of one task alone, so that it does not matter how many there
+// are.
+func (c *PlanCommand) mergeable(s *input.Tool) (bool, error) {
+	targets, err := c.targets(s)
+	return !slices.ContainsFunc(targets, func(t conversion.Target) bool { return !t.Format.DataSet() && !sums(&t) }), err
 }
 
 // tell says what the plan is, and what comes next.
@@ -213,7 +245,7 @@ func (p *plan) tell(s *input.Tool, out string, size int64) {
 		s.Say(fmt.Sprintf("%s larger than --task-size: one process, and what depends on each other, is not divided", human.Plural(large, "task")))
 	}
 	if p.Base != "" {
-		s.Say(fmt.Sprintf("added to plan %s; %d of its tasks are done again with what is new of their processes", p.Base, len(p.Gone)))
+		s.Say(fmt.Sprintf("added to plan %s; %d of its tasks are done again, with what is new of their processes or to have few files", p.Base, len(p.Gone)))
 	}
 	s.Hint(fmt.Sprintf("on each machine: gprof-convert work %s --plan %s --shard I/N; then once: gprof-convert commit %s --plan %s", human.Word(out), p.ID, human.Word(out), p.ID))
 }

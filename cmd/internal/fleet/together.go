@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gprof/cmd/internal/conversion"
@@ -89,11 +90,14 @@ func (c *Together) went() func(path string) bool {
 	if c.Keep {
 		return nil
 	}
+	args := slices.Clone(c.Inputs)
+	for i, arg := range args {
+		if abs, err := filepath.Abs(arg); err == nil && !strings.Contains(arg, "://") {
+			args[i] = abs
+		}
+	}
 	return func(path string) bool {
-		for _, arg := range c.Inputs {
-			if abs, err := filepath.Abs(arg); err == nil && !strings.Contains(arg, "://") {
-				arg = abs
-			}
+		for _, arg := range args {
 			if path == arg || strings.HasPrefix(path, strings.TrimRight(arg, `/\`)+string(separator(arg))) {
 				return true
 			}
@@ -115,13 +119,13 @@ func lost(at store.Place, c *commit) (tasks map[taskOf]bool, whole bool, err err
 	if c == nil {
 		return nil, true, nil
 	}
-	missing := map[string]bool{}
-	for _, f := range c.Files {
-		size, err := at.Size(f.Name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, false, err
+	sizes, errs, missing := make([]int64, len(c.Files)), make([]error, len(c.Files)), map[string]bool{}
+	atOnce(len(c.Files), readers, func(i int) { sizes[i], errs[i] = at.Size(c.Files[i].Name) })
+	for i, f := range c.Files {
+		if errs[i] != nil && !errors.Is(errs[i], fs.ErrNotExist) {
+			return nil, false, errs[i]
 		}
-		if err != nil || size != f.Size {
+		if errs[i] != nil || sizes[i] != f.Size {
 			missing[f.Name] = true
 		}
 	}

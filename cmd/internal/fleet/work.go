@@ -373,14 +373,13 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	common, err := w.make(t, m, dir, targets)
-	if err != nil {
+	if err := w.make(t, m, dir, targets); err != nil {
 		return nil, err
 	}
 	if err := w.same(t); err != nil { // it may have changed while it was read
 		return nil, err
 	}
-	if m.Files, err = putAll(w.to, dir, common, targets); err != nil {
+	if m.Files, err = putAll(w.to, dir, w.called, targets); err != nil {
 		return nil, err
 	}
 	m.Files = slices.DeleteFunc(m.Files, func(f file) bool {
@@ -401,18 +400,28 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 	return m, err
 }
 
-// make converts into a directory. Common are the files in there that every task makes.
-func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Target) (common map[string]bool, err error) {
-	for i := range targets {
-		if at := &targets[i]; at.Format.DataSet() {
-			at.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, at)))
-			if err := conversion.PrepareDataSet(w.s.Outputs, *at); err != nil {
-				return nil, err
-			}
-		}
+// called is where a file of a task lies until the commit.
+func (w *worker) called(name string) string {
+	if len(w.Gone) == 0 || strings.HasPrefix(name, Dir+"/") {
+		return name
 	}
-	if common, err = filesIn(dir); err != nil {
-		return nil, err
+	return asideName(w.ID, name)
+}
+
+// make converts into a directory. That of a data set has its stamp meanwhile, so that several units
+// may add to it; the commit has it, and all else that is common to tasks.
+func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Target) error {
+	for i := range targets {
+		at := &targets[i]
+		if !at.Format.DataSet() {
+			continue
+		}
+		at.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, at)))
+		stamp := filepath.Join(at.Name, at.Format.Stamp)
+		if err := errors.Join(os.MkdirAll(at.Name, 0o777), os.WriteFile(stamp, []byte(at.Format.StampText), 0o666)); err != nil {
+			return err
+		}
+		defer os.Remove(stamp)
 	}
 	var empty error
 	some := false
@@ -428,11 +437,11 @@ func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Tar
 				m.Failed = append(m.Failed, failure{in.Path, human.OneLine(err)})
 			}
 		default:
-			return nil, err
+			return err
 		}
 	}
 	m.Empty = empty != nil && !some
-	return common, nil
+	return nil
 }
 
 // unit is inputs of a task that are converted together, and the name of their outputs.

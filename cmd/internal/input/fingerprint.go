@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"sync"
 )
 
 // fingerprintHead is how many bytes of each file go into a fingerprint: the header of a
@@ -67,8 +70,10 @@ func addFile(sum hash.Hash, name, rel string) error {
 }
 
 // Program identifies this version of the program: by its sources or, if these are
-// unknown, by its bytes.
-func Program() (string, error) {
+// unknown, by what Go's linker says of its bytes, or by these.
+func Program() (string, error) { return program() }
+
+var program = sync.OnceValues(func() (string, error) {
 	build, ok := debug.ReadBuildInfo()
 	if ok {
 		revision, modified := setting(build, "vcs.revision"), setting(build, "vcs.modified")
@@ -85,10 +90,19 @@ func Program() (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	head := make([]byte, 32<<10)
+	n, err := io.ReadFull(f, head)
+	if id := buildID.FindSubmatch(head[:n]); err == nil && id != nil {
+		return string(id[1]), nil
+	}
 	sum := sha256.New()
-	_, err = io.Copy(sum, f)
+	_, err = io.Copy(sum, io.MultiReader(bytes.NewReader(head[:n]), f))
 	return hex.EncodeToString(sum.Sum(nil)[:16]), err
-}
+})
+
+// buildID finds what the linker writes near the begin of a program: hashes of what it was made of, and
+// of itself. It is in a note of ELF files, and before the code of others.
+var buildID = regexp.MustCompile(`(?:\x04\x00\x00\x00Go\x00\x00|Go build ID: ")([\w/-]{20,200})`)
 
 func setting(build *debug.BuildInfo, key string) string {
 	for _, s := range build.Settings {

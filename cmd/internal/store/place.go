@@ -10,11 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -41,6 +43,9 @@ type Place interface {
 	// List are the names directly below a directory, sorted; those of directories end with a
 	// slash. There are none below a directory that does not exist.
 	List(dir string) ([]string, error)
+	// Move gives a file another name, instead of what had that. The error is [fs.ErrNotExist] if there
+	// is no such file.
+	Move(from, to string) error
 	// Remove removes a file, if there is one.
 	Remove(name string) error
 	// Room is a local directory for files that are to be put.
@@ -167,6 +172,14 @@ func (d directoryPlace) Remove(name string) error {
 	return err
 }
 
+// Move implements [Place].
+func (d directoryPlace) Move(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(d.Path(to)), 0o777); err != nil {
+		return err
+	}
+	return os.Rename(d.Path(from), d.Path(to))
+}
+
 // bucketPlace is what begins with a name in a bucket.
 type bucketPlace struct {
 	b      *bucket
@@ -238,6 +251,25 @@ func (p *bucketPlace) Remove(name string) error {
 	key := p.prefix + name
 	p.b.forget(key)
 	return p.b.error("remove", key, p.b.client.Client.RemoveObject(context.Background(), p.b.name, key, minio.RemoveObjectOptions{}))
+}
+
+// Move implements [Place]. The store copies it by itself. One that is just doing something else there,
+// such as removing a directory of which the last object went, says that it is a conflict, which passes.
+func (p *bucketPlace) Move(from, to string) error {
+	key := p.prefix + to
+	var err error
+	for wait := 50 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
+		_, err = p.b.client.CopyObject(context.Background(), p.b.name, p.prefix+from, p.b.name, key, nil, minio.CopySrcOptions{}, minio.PutObjectOptions{ContentType: contentType})
+		if minio.ToErrorResponse(err).StatusCode != http.StatusConflict {
+			break
+		}
+		time.Sleep(wait)
+	}
+	p.b.forget(key)
+	if err != nil {
+		return p.b.error("move", p.prefix+from, err)
+	}
+	return p.Remove(from)
 }
 
 // forget drops what is known of an object.
