@@ -8,8 +8,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -291,7 +291,11 @@ func ofText(t *testing.T, text string) (data []byte) {
 // testsOfGo are the traces that Go's own reader is tested with: of what is hard to put in order.
 func testsOfGo(t *testing.T) map[string][]byte {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/internal/trace/testdata/tests/*.test"))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(root)), "src/internal/trace/testdata/tests/*.test"))
 	if err != nil || len(files) == 0 {
 		t.Skipf("no tests of Go's own are installed: %v", err)
 	}

@@ -15,7 +15,7 @@ type goroutine struct {
 	state     state
 	accounted int64          // time up to which its state was accounted
 	stack     stream.StackID // where it last stopped running, or began
-	wait      *waitStack           // its stack, and what it waits for; nil if it runs, or did so far
+	wait      *waitStack     // its stack, and what it waits for; nil if it runs, or did so far
 	reason    string         // why it waits, in Go's words; "" if it doesn't
 	run       place          // where it began to run
 	call      *interval      // its current system call
