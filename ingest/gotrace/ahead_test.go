@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"gprof/stream"
@@ -56,47 +59,54 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// closing fails a test that reads it after it was closed.
-type closing struct {
+// parked is a trace in memory that nothing is read of until it is released.
+type parked struct {
 	memoryFile
-	t      *testing.T
-	closed bool
+	t        *testing.T
+	entered  chan struct{} // closed when the first read begins
+	released chan struct{}
+	enter    sync.Once
+	reading  atomic.Int32
 }
 
-func (c *closing) ReadAt(p []byte, off int64) (int, error) {
-	if c.closed {
-		c.t.Error("it is read after it was closed")
+func (p *parked) ReadAt(data []byte, off int64) (int, error) {
+	p.reading.Add(1)
+	defer p.reading.Add(-1)
+	p.enter.Do(func() { close(p.entered) })
+	<-p.released
+	return p.memoryFile.ReadAt(data, off)
+}
+
+func (p *parked) Close() error {
+	if p.reading.Load() > 0 {
+		p.t.Error("it is closed while it is read")
 	}
-	return c.memoryFile.ReadAt(p, off)
-}
-
-func (c *closing) Close() error {
-	c.closed = true
 	return nil
 }
 
-// TestAheadStops closes a source before all is read.
+// TestAheadStops closes a source while it reads.
 func TestAheadStops(t *testing.T) {
-	d := draw(26)
-	d.filled = 20
-	for n := range uint64(3) {
-		d.generation(n+1, (n+1)*second)
-	}
-	f, err := Open(inMemory(d.out))
+	data := drawTrace(26, 3)
+	f, err := Open(inMemory(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 20 {
-		c := &closing{memoryFile: memoryFile{bytes.NewReader(d.out)}, t: t}
-		f.open = func() (io.ReadCloser, error) { return c, nil }
-		tables := &stream.Tables{Processes: []stream.Process{f.Process(nil)}}
-		src := f.Source(tables, 1, Options{Jobs: 2})
-		if err := src.start(); err != nil {
-			t.Fatal(err)
-		}
-		src.turn()
-		if err := src.Close(); err != nil || !c.closed {
-			t.Fatalf("closed: %v, %v", c.closed, err)
-		}
+	p := &parked{memoryFile: memoryFile{bytes.NewReader(data)}, t: t, entered: make(chan struct{}), released: make(chan struct{})}
+	f.open = func() (io.ReadCloser, error) { return p, nil }
+	tables := &stream.Tables{Processes: []stream.Process{f.Process(nil)}}
+	src := f.Source(tables, 1, Options{Jobs: 2})
+	if err := src.start(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.entered
+	closed := make(chan error)
+	go func() { closed <- src.Close() }()
+	<-src.ahead.quit
+	for range 1000 { // so that a Close that does not wait closes it first
+		runtime.Gosched()
+	}
+	close(p.released)
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
