@@ -59,8 +59,9 @@
 //
 // # Conditions
 //
-// Conditions, and the functions that one about all of them stands for, are judged together by Holm's procedure:
-// whatever there is to be found, one gate of twenty at the most has a false alarm. That half of them are for
-// growth alone makes it one of forty. Each says which change would have been found with a probability of
-// 95 %, given what varied (outcome.go).
+// Each condition has an equal part of the chance of a false alarm, and the functions that one about all of them stands for
+// share it by Holm's procedure: whatever there is to be found, one gate of twenty at the most has a false alarm. That
+// half of them are for growth alone makes it one of forty. Each says which change would have been found with a probability of
+// 95 %, given what varied (outcome.go). Few pairs have few orders, too few to tell one of hundreds of functions for sure; then
+// that is compared without them.
 package compare

@@ -61,11 +61,10 @@ type Outcome struct {
 	degree float64 // of freedom
 }
 
-// Check evaluates conditions. They are judged together: with a probability of 95 % none is taken to be beyond its
-// bound by chance, however many there are. The error is [ErrName] if a name is in neither set.
+// Check evaluates conditions. With a probability of 95 % none is taken to be beyond its bound by chance, however many there
+// are: each has an equal part of the doubt. The error is [ErrName] if a name is in neither set.
 func (r *Report) Check(conditions ...Condition) ([]Outcome, error) {
-	var tried [][]Outcome
-	var judged []*Outcome
+	all := []Outcome{}
 	for _, c := range conditions {
 		if k := r.kin[c.Name]; k != nil && !c.ofMarker() {
 			c.Name = k.name
@@ -73,18 +72,9 @@ func (r *Report) Check(conditions ...Condition) ([]Outcome, error) {
 		if err := r.known(c); err != nil {
 			return nil, err
 		}
-		outcomes := r.try(c)
-		for i := range outcomes {
-			if o := &outcomes[i]; o.Change.Judged && o.Verdict != Nothing {
-				judged = append(judged, o)
-			}
-		}
-		tried = append(tried, outcomes)
-	}
-	judge(judged)
-	all := []Outcome{}
-	for i, outcomes := range tried {
-		if conditions[i].Name == allNames {
+		outcomes := r.try(c, len(conditions))
+		judge(outcomes, len(conditions))
+		if c.Name == allNames {
 			outcomes = shown(outcomes)
 		}
 		all = append(all, outcomes...)
@@ -92,12 +82,19 @@ func (r *Report) Check(conditions ...Condition) ([]Outcome, error) {
 	return all, nil
 }
 
-// judge finds the outcomes that are beyond their bounds for sure, by Holm's procedure, and what would have been.
-func judge(outcomes []*Outcome) {
+// judge finds the outcomes of one of so many conditions that are beyond its bound for sure, by Holm's procedure, and what
+// would have been.
+func judge(tried []Outcome, conditions int) {
+	var outcomes []*Outcome
+	for i := range tried {
+		if o := &tried[i]; o.Change.Judged && o.Verdict != Nothing {
+			outcomes = append(outcomes, o)
+		}
+	}
 	slices.SortStableFunc(outcomes, func(a, b *Outcome) int { return cmp.Compare(a.p, b.p) })
 	surely := true
 	for i, o := range outcomes {
-		surely = surely && o.p <= chance.Unlikely/float64(len(outcomes)-i)
+		surely = surely && o.p <= chance.Unlikely/float64(conditions*(len(outcomes)-i))
 		switch {
 		case o.margin <= 0:
 			o.Verdict = Holds
@@ -106,7 +103,7 @@ func judge(outcomes []*Outcome) {
 		default:
 			o.Verdict = Noise
 		}
-		o.power(len(outcomes))
+		o.power(conditions * len(outcomes))
 	}
 }
 
@@ -148,10 +145,10 @@ func ofLargest(outcomes []Outcome) (findable *float64) {
 	return findable
 }
 
-// try compares what a condition is about with its bound, of each name.
-func (r *Report) try(c Condition) (all []Outcome) {
+// try compares what one of so many conditions is about with its bound, of each name.
+func (r *Report) try(c Condition, conditions int) (all []Outcome) {
 	if c.Name != allNames {
-		return []Outcome{r.outcome(c)}
+		return []Outcome{r.outcome(c, conditions)}
 	}
 	names := r.listed()
 	if c.ofMarker() {
@@ -159,7 +156,7 @@ func (r *Report) try(c Condition) (all []Outcome) {
 	}
 	for _, name := range names {
 		c.Name = name
-		o := r.outcome(c)
+		o := r.outcome(c, conditions*len(names))
 		if c.kind != relative || r.comparable(&o) {
 			all = append(all, o)
 		}
@@ -181,13 +178,14 @@ func (r *Report) comparable(o *Outcome) bool {
 	return r.base.functions[o.Name] != nil && !o.Condition.ofMarker() && change.New.Value > 0 && !below
 }
 
-// outcome compares a figure with its bound: in pairs if there are, else by how much the processes of each set vary.
-func (r *Report) outcome(c Condition) Outcome {
+// outcome compares a figure with its bound: in pairs if there are, enough for so many figures that share the doubt, else by
+// how much the processes of each set vary.
+func (r *Report) outcome(c Condition, figures int) Outcome {
 	o := Outcome{Condition: c, Text: c.Text, Name: c.Name, Match: r.matchOf(c.Name), p: 1}
 	if c.ofMarker() {
 		o.Match = nil
 	}
-	if d, ok := r.differences(c); ok {
+	if d, ok := r.differences(c); ok && r.tell(figures) {
 		o.Change, _ = r.changeInPairs(c)
 		o.InPairs = true
 		o.comparePairs(d)
@@ -213,6 +211,13 @@ func (r *Report) outcome(c Condition) Outcome {
 		o.Verdict = TooFew // unless it is judged
 	}
 	return o
+}
+
+// tell reports whether the ranks of all pairs can tell a difference of one of so many figures for sure: if all of the pairs
+// but few have it.
+func (r *Report) tell(figures int) bool {
+	const few = 8 // as many ways there are to put signs to ranks if the three lowest may have either
+	return few*math.Exp2(1-float64(len(r.pairs))) <= chance.Unlikely/float64(figures)
 }
 
 // comparePairs compares the differences in pairs with the bound.
@@ -251,10 +256,10 @@ func (o *Outcome) turn() {
 // mostNeeded is the most processes that anybody would record.
 const mostNeeded = 10_000
 
-// power says which change would have been found, given how many conditions are judged together.
-func (o *Outcome) power(conditions int) {
+// power says which change would have been found, given how many figures share the doubt.
+func (o *Outcome) power(figures int) {
 	c := &o.Condition
-	far := o.err * (chance.Quantile(chance.Unlikely/float64(conditions), o.degree) + chance.Quantile(2*chance.Unlikely, o.degree))
+	far := o.err * (chance.Quantile(chance.Unlikely/float64(figures), o.degree) + chance.Quantile(2*chance.Unlikely, o.degree))
 	if math.IsInf(far, 0) || math.IsNaN(far) {
 		return
 	}

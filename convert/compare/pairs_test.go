@@ -110,8 +110,10 @@ func TestPower(t *testing.T) {
 			}
 			o := Outcome{Condition: condition(t, "cost() > +1%")}
 			o.comparePairs(d)
-			judge([]*Outcome{&o})
-			return o
+			o.Change.Judged = true
+			all := []Outcome{o}
+			judge(all, 1)
+			return all[0]
 		}
 		alarms, found, findable := 0, 0, 0.0
 		for range gates {
@@ -224,6 +226,30 @@ func TestFamily(t *testing.T) {
 	all, err := r.Check(condition(t, "self(*) > +5%"), condition(t, "self(main.f4) > +50%"))
 	if err != nil || len(all) != 2 || all[0].Name != "main.f3" || all[0].Verdict != Beyond || all[1].Verdict != Holds {
 		t.Errorf("%v, %+v", err, all)
+	}
+}
+
+// So few pairs can't tell one of so many functions, by ranks. They are told without, and a condition about all of them takes
+// nothing from one about the cost.
+func TestFewPairsOfManyFunctions(t *testing.T) {
+	set := func(seed uint64, slower float64) *Set {
+		f := usual(13)
+		f.functions, f.samples, f.slower = 300, 200, slower
+		s := f.set(t, seed)
+		for i := range s.processes {
+			p := &s.processes[i]
+			p.start, p.end = stream.Time(i)*2e10+stream.Time(seed), stream.Time(i)*2e10+1e10
+			p.cpu = 10 * math.Exp(0.001*float64(i%3)) * (1 + 0.02*(slower-1))
+		}
+		return s
+	}
+	r := compare(t, set(1, 1), set(2, 2))
+	all, err := r.Check(condition(t, "cost() > +1%"), condition(t, "self(*) > +10%"))
+	if err != nil || r.Pairs != 13 || len(all) != 2 {
+		t.Fatalf("%v, %d pairs, %d outcomes", err, r.Pairs, len(all))
+	}
+	if cost, self := all[0], all[1]; cost.Verdict != Beyond || !cost.InPairs || self.Verdict != Beyond || self.Name != "main.f3" || self.InPairs {
+		t.Errorf("%v, %v, %s", cost.Verdict, self.Verdict, self.Name)
 	}
 }
 
