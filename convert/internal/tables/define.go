@@ -8,7 +8,7 @@ var (
 	trackID   = Column{Name: "track_id", Kind: Short, Near: true}
 	ts        = Column{Name: "ts_ns", Kind: Long, Near: true}
 	index     = Column{Name: "event_index", Kind: Long, Near: true}
-	stackID   = Column{Name: "stack_id", Kind: Short, Null: true}
+	stackID   = Column{Name: "stack_id", Kind: Short, Null: true, Near: true}
 	thread    = Column{Name: "thread_id", Kind: Long, Null: true, Near: true}
 	goroutine = Column{Name: "goroutine_id", Kind: Long, Null: true, Near: true}
 	labels    = Column{Name: "labels", Kind: Word, Null: true}
@@ -116,8 +116,8 @@ var (
 	}, []string{"string_id"}}
 
 	stackTable = Definition{"stacks", []Column{
-		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "last_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true},
-		{Name: "frame_id", Kind: Short}, {Name: "outermost", Kind: Flag}, {Name: "depth", Kind: Short}, {Name: "frames", Kind: IDs, Null: true},
+		session, {Name: "stack_id", Kind: Short, Near: true}, {Name: "last_id", Kind: Short, Near: true}, {Name: "key", Kind: Hash}, {Name: "prefix", Kind: Short, Null: true, Near: true},
+		{Name: "frame_id", Kind: Short}, {Name: "outermost", Kind: Flag}, {Name: "depth", Kind: Short, Near: true}, {Name: "frames", Kind: IDs, Null: true},
 	}, []string{"stack_id"}}
 
 	lossTable = Definition{"losses", []Column{
