@@ -31,15 +31,16 @@ import (
 var dimensions = []struct {
 	name string
 	grow func(bytes int64) string // flags of makecorpus
+	mem  string                   // ceiling; "": the default
 }{
-	{"samples", func(bytes int64) string { return "" }},
-	{"stacks", func(bytes int64) string { return fmt.Sprint("-stacks ", bytes/500) }},
+	{"samples", func(bytes int64) string { return "" }, ""},
+	{"stacks", func(bytes int64) string { return fmt.Sprint("-stacks ", bytes/500) }, "8GiB"}, // each stays in memory
 	{"processes", func(bytes int64) string {
 		return fmt.Sprint("-stacks 5000 -threads 4 -writers 1 -chunk 65536 -processes ", bytes/100_000)
-	}},
-	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }},
-	{"markers", func(bytes int64) string { return "-markers 20000" }},
-	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }},
+	}, ""},
+	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }, ""},
+	{"markers", func(bytes int64) string { return "-markers 20000" }, ""},
+	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }, ""},
 }
 
 // tolerated is how much the cost of a byte may grow from one size to the next.
@@ -88,7 +89,7 @@ func run(sizes []string, only, format, out string) error {
 			if err != nil {
 				return err
 			}
-			p, err := measure(filepath.Join(dir, "session"), tool, format, mb*1e6, d.grow(mb*1e6))
+			p, err := measure(filepath.Join(dir, "session"), tool, format, d.mem, mb*1e6, d.grow(mb*1e6))
 			if err != nil {
 				return fmt.Errorf("%s, %s MB: %w", d.name, size, err)
 			}
@@ -105,7 +106,7 @@ func run(sizes []string, only, format, out string) error {
 
 // measure makes a recording, and converts it until that took ten seconds in all, or three times. It is the run in
 // the middle.
-func measure(session, tool, format string, bytes int64, flags string) (point, error) {
+func measure(session, tool, format, mem string, bytes int64, flags string) (point, error) {
 	defer os.RemoveAll(session)
 	var made corpus.Corpus
 	if err := program.Corpus(&made, append(strings.Fields(flags), "-bytes", fmt.Sprint(bytes), "-o", session)...); err != nil {
@@ -119,7 +120,7 @@ func measure(session, tool, format string, bytes int64, flags string) (point, er
 	var runs []program.Cost
 	var all time.Duration
 	for len(runs) < 3 && (all < 10*time.Second || len(runs) == 0) {
-		cost, err := program.Run(exec.Command(tool, session, "-q", "-f", format, "-o", "-"))
+		cost, err := program.Run(exec.Command(tool, session, "-q", "-f", format, "-o", "-", "--mem", cmp.Or(mem, "256MiB")))
 		if err != nil {
 			return point{}, err
 		}
