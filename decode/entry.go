@@ -10,6 +10,10 @@ import (
 // maxInts is the most integers of a kind before its tail.
 const maxInts = 9
 
+// intBytes is how far integers that are loaded 8 bytes at a time reach at most, which is less than
+// rawformat.Slack.
+const intBytes = 8*maxInts + 8
+
 // entry is a parsed entry, or record of a dictionary.
 type entry struct {
 	v    [maxInts]uint64 // its integers, in the order of the table of kinds; of S and T the zigzag form
@@ -80,31 +84,32 @@ func layoutOf(fields []rawformat.Field) layout {
 // loaded unchecked, and only then is the end checked. It returns false if they exceed it, and for
 // anything unusual, which [entry.readStrictly] then decides.
 func (e *entry) read(l *layout, data []byte, at, end int) bool {
+	ints := (*[intBytes]byte)(data[at:])
+	n := uint(0)
 	for i := range e.v[:l.ints] {
-		// Branches tell the length, because they are predicted: the processor goes on with the
-		// next integer before it knows this one.
-		switch x := binary.LittleEndian.Uint64(data[at:]); {
+		if n > intBytes-8 {
+			return false // never, and so the load below needs no check
+		}
+		// Of short integers branches tell the length, because they are predicted: the processor
+		// goes on with the next integer before it knows this one. Longer ones are mostly times,
+		// whose lengths it would guess wrong too often.
+		switch x := binary.LittleEndian.Uint64(ints[n : n+8]); {
 		case x&0x80 == 0:
 			e.v[i] = x & 0x7f
-			at++
+			n++
 		case x&0x8000 == 0:
 			e.v[i] = x&0x7f | x>>1&0x3f80
-			at += 2
-		case x&0x800000 == 0:
-			e.v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000
-			at += 3
-		case x&0x80000000 == 0:
-			e.v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000
-			at += 4
+			n += 2
 		default:
-			v, n := rawformat.WordUint(x)
-			if n == 0 {
+			v, size := rawformat.WordUint(x)
+			if size == 0 {
 				return false
 			}
 			e.v[i] = v
-			at += n
+			n += uint(size)
 		}
 	}
+	at += int(n)
 	if at > end {
 		return false
 	}
