@@ -107,9 +107,15 @@ func (b *Batch) Owner(i int) (w Owner) {
 // AppendOwner sets the owner of the last row of b, after its Time was appended.
 func (b *Batch) AppendOwner(w Owner) {
 	before := len(b.Time) - 1
-	b.Thread = appendSparseValue(b.Thread, before, w.Thread)
-	b.Goroutine = appendSparseValue(b.Goroutine, before, w.Goroutine)
-	b.Labels = appendSparseValue(b.Labels, before, w.Labels)
+	if len(b.Thread) > 0 || w.Thread != 0 {
+		b.Thread = appendSparseValue(b.Thread, before, w.Thread)
+	}
+	if len(b.Goroutine) > 0 || w.Goroutine != 0 {
+		b.Goroutine = appendSparseValue(b.Goroutine, before, w.Goroutine)
+	}
+	if len(b.Labels) > 0 || w.Labels != 0 {
+		b.Labels = appendSparseValue(b.Labels, before, w.Labels)
+	}
 	if len(b.Span) > 0 || w.Span != (Span{}) {
 		b.Span = appendSparseValue(b.Span, before, w.Span)
 	}
