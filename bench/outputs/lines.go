@@ -41,7 +41,7 @@ var lines = []line{
 	{name: "decode", work: decodeOnly},
 	{name: base, work: convertTo("")},
 	{name: "gecko's rows of samples", work: formatRows("gecko.json"), goals: []goal{likeMemcpy(1. / 20)}},
-	{name: "firefox", work: convertTo("firefox.json"), goals: []goal{fast(3)}},
+	{name: "firefox", work: convertTo("firefox.json"), goals: []goal{fast(4)}},
 	{name: "perfetto", work: convertTo("perfetto.pftrace")},
 	{name: "chrometrace", work: convertTo("chrome.trace.json")},
 	{name: "gecko", work: convertTo("gecko.json"), goals: []goal{fast(1.7)}},

@@ -150,7 +150,7 @@ func TestGoals(t *testing.T) {
 	all[base] = result{cpu: 1e9, said: said{Peak: 10e6}}
 	table := report(lines, all, 1e6)
 	for _, want := range []string{
-		"| firefox | 2.00 | 1.00 | 0.00 | 0.5 | 200 | 190 | 1.0 | ≥ 3 M samples/CPU s | 0.5 **no** |",
+		"| firefox | 2.00 | 1.00 | 0.00 | 0.5 | 200 | 190 | 1.0 | ≥ 4 M samples/CPU s | 0.5 **no** |",
 		"| CPU 1/5, memory 1/30 of pprof by google/pprof | 1/1.0, 1/1 **no** |",
 	} {
 		if !strings.Contains(table, want) {
