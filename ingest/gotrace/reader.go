@@ -83,7 +83,7 @@ func (r *reader) begin() (err error) {
 		r.before = 0
 		return missing(g, before)
 	}
-	// What is left of the generation before refers to its tables.
+	// The rest of the generation before refers to its tables.
 	held := int64(0)
 	claim := func(bytes int64) error {
 		held = bytes
