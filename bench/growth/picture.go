@@ -57,8 +57,8 @@ func picture(curves []curve, path string) error {
 			}
 			line.Color, points.Color, points.Shape = plotutil.Color(i), plotutil.Color(i), plotutil.Shape(i)
 			part.plot.Add(line, points)
-			if part.plot == cpu {
-				cpu.Legend.Add(c.name, line, points)
+			if part.plot == memory { // which leaves more room
+				memory.Legend.Add(c.name, line, points)
 			}
 		}
 	}
@@ -82,6 +82,6 @@ func axes(title string) *plot.Plot {
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	p.Y.Min = 0
 	p.Add(plotter.NewGrid())
-	p.Legend.Left, p.Legend.XOffs, p.Legend.Padding = true, vg.Millimeter, vg.Millimeter
+	p.Legend.Top, p.Legend.Left, p.Legend.XOffs, p.Legend.Padding = true, true, vg.Millimeter, vg.Millimeter
 	return p
 }
