@@ -21,7 +21,7 @@ const (
 	groupBytes = 16 << 20
 	// pageBytes is the size of a page of a column, before it is compressed, and
 	// minPageBytes that of one where there are many tables: see pageSize.
-	pageBytes, minPageBytes = 64 << 10, 2 << 10
+	pageBytes, minPageBytes = 256 << 10, 2 << 10
 )
 
 // pageSize is the page size if that many tables may be open at once: each of some ten columns has a

@@ -63,7 +63,7 @@ func nulls(names ...string) (columns []Column) {
 func markerTable(name, arguments string, fields ...Column) Definition {
 	d := trackRowsOf(name, append([]Column{
 		{Name: "name", Kind: Word}, {Name: "category", Kind: Word}, {Name: "phase", Kind: Word},
-		{Name: "duration_ns", Kind: Long, Null: true}, stackID, {Name: arguments, Kind: Text, Null: true},
+		{Name: "duration_ns", Kind: Long, Null: true, Near: true}, stackID, {Name: arguments, Kind: Text, Null: true},
 		thread, goroutine, labels, traceID, spanID,
 	}, fields...)...)
 	d.Sorted = d.Sorted[:2]
