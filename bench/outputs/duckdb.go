@@ -13,24 +13,41 @@ import (
 // duckLikeOurs are the options that make DuckDB write what we do.
 const duckLikeOurs = ", COMPRESSION_LEVEL 1, PARQUET_VERSION v2"
 
-// duckDB lets DuckDB write the rows of a table, which it has in memory, on one
-// thread. The CPU time is that of the COPY alone.
-func duckDB(table, options string) work {
+// duckDB lets DuckDB write the rows of each table that matches one of some patterns, which it has
+// in memory, on one thread. The CPU time is that of the COPYs alone.
+func duckDB(options string, patterns ...string) work {
 	return func(session string) (said, error) {
 		dir := tablesBeside(session)
-		out := filepath.Join(dir, "duckdb-"+table)
-		defer os.Remove(out)
-		took, err := duckDBTimes(context.Background(), dir,
-			"SET threads = 1; SET preserve_insertion_order = true; CREATE TABLE t AS FROM read_parquet('"+table+"/**/*.parquet', union_by_name = true, hive_partitioning = false)",
-			fmt.Sprintf("COPY t TO '%s' (FORMAT parquet, COMPRESSION zstd%s)", out, options))
+		queries := []string{"SET threads = 1; SET preserve_insertion_order = true"}
+		var outputs []string
+		for _, pattern := range patterns {
+			tables, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				return said{}, err
+			}
+			for _, table := range tables {
+				out := filepath.Join(dir, fmt.Sprint("duckdb-", len(outputs)))
+				defer os.Remove(out)
+				queries = append(queries,
+					fmt.Sprintf("CREATE TABLE t%d AS FROM read_parquet('%s/**/*.parquet', union_by_name = true, hive_partitioning = false)", len(outputs), table),
+					fmt.Sprintf("COPY t%d TO '%s' (FORMAT parquet, COMPRESSION zstd%s)", len(outputs), out, options))
+				outputs = append(outputs, out)
+			}
+		}
+		took, err := duckDBTimes(context.Background(), dir, queries...)
 		if err != nil {
 			return said{}, err
 		}
-		info, err := os.Stat(out)
-		if err != nil {
-			return said{}, err
+		var all said
+		for i, out := range outputs {
+			info, err := os.Stat(out)
+			if err != nil {
+				return said{}, err
+			}
+			all.Bytes, all.CPU = all.Bytes+info.Size(), all.CPU+took[2+2*i]
 		}
-		return said{Bytes: info.Size(), CPU: took[1].Round(time.Microsecond)}, nil
+		all.CPU = all.CPU.Round(time.Microsecond)
+		return all, nil
 	}
 }
 

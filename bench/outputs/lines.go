@@ -64,12 +64,12 @@ var lines = []line{
 	beside(line{name: "otlp", work: convertTo("otlp")}, cost{collectors, 5, 5}),
 	{name: collectors, work: collect},
 	{name: "parquet", work: writeTables},
-	besideDuckDB(line{name: "samples in parquet", work: writeTable(stream.Samples), goals: []goal{rows(5)}}, duckSamples, duckSamples2),
-	{name: duckSamples, work: duckDB("samples", ""), tables: true},
-	{name: duckSamples2, work: duckDB("samples", duckLikeOurs), tables: true},
-	besideDuckDB(line{name: "markers in parquet", work: writeTable(stream.Markers)}, duckMarkers, duckMarkers2),
-	{name: duckMarkers, work: duckDB("markers", ""), tables: true},
-	{name: duckMarkers2, work: duckDB("markers", duckLikeOurs), tables: true},
+	besideDuckDB(line{name: "samples in parquet", work: writeTable(stream.Samples, "samples"), goals: []goal{rows(5)}}, duckSamples, duckSamples2),
+	{name: duckSamples, work: duckDB("", "samples"), tables: true},
+	{name: duckSamples2, work: duckDB(duckLikeOurs, "samples"), tables: true},
+	besideDuckDB(line{name: "markers in parquet", work: writeTable(stream.Markers, "markers", "typed_markers")}, duckMarkers, duckMarkers2),
+	{name: duckMarkers, work: duckDB("", "markers", "typed_markers/*"), tables: true},
+	{name: duckMarkers2, work: duckDB(duckLikeOurs, "markers", "typed_markers/*"), tables: true},
 }
 
 // beside is a line that is to take less than others.

@@ -114,8 +114,8 @@ func TestParts(t *testing.T) {
 	session := recorded(t)
 	for name, work := range map[string]work{
 		"rows":    formatRows("gecko.json"),
-		"samples": writeTable(stream.Samples),
-		"markers": writeTable(stream.Markers),
+		"samples": writeTable(stream.Samples, "samples"),
+		"markers": writeTable(stream.Markers, "markers", "typed_markers"),
 	} {
 		got, err := work(session)
 		if err != nil {

@@ -144,28 +144,28 @@ func (t *oneTrack) rows() (n int64) {
 	return n
 }
 
-// tableFiles is a directory of tables, of which the size of one counts.
+// tableFiles is a directory of tables, of which the size of some counts.
 type tableFiles struct {
-	table string
-	bytes counter
+	tables []string
+	bytes  counter
 }
 
 func (t *tableFiles) Create(name string) (io.WriteCloser, error) {
-	if strings.HasPrefix(name, t.table+"/") {
+	if table, _, _ := strings.Cut(name, "/"); slices.Contains(t.tables, table) {
 		return &t.bytes, nil
 	}
 	return new(counter), nil
 }
 
-// writeTable writes Parquet, of which the rows of a kind count: what else there
-// is, is written as well, but not measured.
-func writeTable(kind stream.Kind) work {
+// writeTable writes Parquet, of which the rows of a kind count, in the tables that they go to: what else
+// there is, is written as well, but not measured.
+func writeTable(kind stream.Kind, tables ...string) work {
 	return func(session string) (said, error) {
 		format, o, err := convert.ByName("x.parquet")
 		if err != nil {
 			return said{}, err
 		}
-		files := &tableFiles{table: kind.String()}
+		files := &tableFiles{tables: tables}
 		m := &meter{Sink: format.NewIn(files, o), kinds: []stream.Kind{kind}}
 		err = copyTo(m, session)
 		return said{Bytes: files.bytes.bytes, Rows: m.rows, CPU: m.spent}, err
