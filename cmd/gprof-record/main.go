@@ -18,28 +18,32 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
+// cli is what all commands have.
 type cli struct {
-	Run     runCmd     `cmd:"" help:"Run a command and record what it does."`
-	Attach  attachCmd  `cmd:"" help:"Sample processes that run, whatever they are written in (Linux)."`
-	Top     topCmd     `cmd:"" help:"Show what the processes of a session do now."`
-	Status  statusCmd  `cmd:"" help:"Show who records in a session, and what it holds."`
-	Start   startCmd   `cmd:"" help:"Have all processes of a session record again."`
-	Pause   pauseCmd   `cmd:"" help:"Have all processes of a session pause."`
-	Resume  resumeCmd  `cmd:"" help:"Have all processes of a paused session go on."`
-	Stop    stopCmd    `cmd:"" help:"Have all processes of a session stop recording; the programs run on."`
-	Harvest harvestCmd `cmd:"" help:"Save what dead processes recorded, in a bucket or a directory; once, or as a sidecar."`
-	Embed   embedCmd   `cmd:"" help:"Have a module of yours require the recorder."`
-
-	manual.Commands
-
 	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+// commands are those of the program, in the order of its help.
+func commands() []manual.Command {
+	return []manual.Command{
+		{Name: "run", Help: "Run a command and record what it does.", Struct: &runCmd{}},
+		{Name: "attach", Help: "Sample processes that run, whatever they are written in (Linux).", Struct: &attachCmd{}},
+		{Name: "top", Help: "Show what the processes of a session do now.", Struct: &topCmd{}},
+		{Name: "status", Help: "Show who records in a session, and what it holds.", Struct: &statusCmd{}},
+		{Name: "start", Help: "Have all processes of a session record again.", Struct: &startCmd{}},
+		{Name: "pause", Help: "Have all processes of a session pause.", Struct: &pauseCmd{}},
+		{Name: "resume", Help: "Have all processes of a paused session go on.", Struct: &resumeCmd{}},
+		{Name: "stop", Help: "Have all processes of a session stop recording; the programs run on.", Struct: &stopCmd{}},
+		{Name: "harvest", Help: "Save what dead processes recorded, in a bucket or a directory; once, or as a sidecar.", Struct: &harvestCmd{}},
+		{Name: "embed", Help: "Have a module of yours require the recorder.", Struct: &embedCmd{}},
+	}
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &tool{console.New("gprof-record", stdin, stdout, stderr), stdout}
 	code := -1
 	parser, err := kong.New(&cli{}, kong.Name("gprof-record"), kong.Vars{"version": manual.Version("gprof-record")}, kong.Writers(stdout, stderr), kong.Bind(s),
-		kong.Exit(func(c int) { code = c }), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(c int) { code = c }), manual.Commands(args, commands()...), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Record what programs do.\n\nExit codes: 0 ok, 1 failed, 2 usage; of run, the command's own if it could be started."))
 	if err != nil {
 		panic("internal error: " + err.Error())

@@ -34,30 +34,34 @@ import (
 	"gprof/stream"
 )
 
+// cli is what all commands have.
 type cli struct {
-	Convert convertCmd `cmd:"" default:"withargs" help:"Convert recordings to another format (the default command)."`
-	Batch   batchCmd   `cmd:"" help:"Convert each session and archive below a directory; goes on where it stopped."`
-	Plan    planCmd    `cmd:"" help:"Divide many recordings into tasks, for several machines."`
-	Work    workCmd    `cmd:"" help:"Do tasks of a plan."`
-	Commit  commitCmd  `cmd:"" help:"Make one whole of what the tasks of a plan wrote."`
-	Top     topCmd     `cmd:"" help:"Show what took most: functions, packages, lines, markers and more."`
-	Diff    diffCmd    `cmd:"" help:"Say what changed between two sets of recordings, and what of it is more than noise."`
-	List    listCmd    `cmd:"" help:"List single markers with their fields, and the course of counters."`
-	View    viewCmd    `cmd:"" help:"Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph."`
-	Why     whyCmd     `cmd:"" help:"Say why a program died or became slow: ranked findings with their evidence."`
-	Slow    slowCmd    `cmd:"" help:"Say where the time of slow markers went, and what they have in common."`
-	Mcp     mcpCmd     `cmd:"" help:"Answer assistants: a server of the Model Context Protocol on stdin and stdout."`
-	Info    infoCmd    `cmd:"" help:"Say what recordings hold: processes, tracks, counts, losses."`
-	Inspect inspectCmd `cmd:"" help:"Print the bytes of a recording as text."`
-	Verify  verifyCmd  `cmd:"" help:"Prove recordings whole, or say what is damaged and where."`
-	Pack    packCmd    `cmd:"" help:"Pack recordings into one file, also while they are being recorded."`
-	Unpack  unpackCmd  `cmd:"" help:"Turn packed files back into a session directory, bit for bit."`
-	Slice   sliceCmd   `cmd:"" help:"Pack what was recorded between two moments."`
-	Merge   mergeCmd   `cmd:"" help:"Make one packed file out of many."`
-
-	manual.Commands
-
 	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+// commands are those of the program, in the order of its help.
+func commands(s *input.Tool) []manual.Command {
+	return []manual.Command{
+		{Name: "convert", Help: "Convert recordings to another format (the default command).", Struct: &convertCmd{formats: s.Formats}, Default: true},
+		{Name: "batch", Help: "Convert each session and archive below a directory; goes on where it stopped.", Struct: &batchCmd{}},
+		{Name: "plan", Help: "Divide many recordings into tasks, for several machines.", Struct: &planCmd{}},
+		{Name: "work", Help: "Do tasks of a plan.", Struct: &workCmd{}},
+		{Name: "commit", Help: "Make one whole of what the tasks of a plan wrote.", Struct: &commitCmd{}},
+		{Name: "top", Help: "Show what took most: functions, packages, lines, markers and more.", Struct: &topCmd{}},
+		{Name: "diff", Help: "Say what changed between two sets of recordings, and what of it is more than noise.", Struct: &diffCmd{}},
+		{Name: "list", Help: "List single markers with their fields, and the course of counters.", Struct: &listCmd{}},
+		{Name: "view", Help: "Open recordings in Firefox Profiler, in pprof's web interface, or as a flame graph.", Struct: &viewCmd{}},
+		{Name: "why", Help: "Say why a program died or became slow: ranked findings with their evidence.", Struct: &whyCmd{}},
+		{Name: "slow", Help: "Say where the time of slow markers went, and what they have in common.", Struct: &slowCmd{}},
+		{Name: "mcp", Help: "Answer assistants: a server of the Model Context Protocol on stdin and stdout.", Struct: &mcpCmd{}},
+		{Name: "info", Help: "Say what recordings hold: processes, tracks, counts, losses.", Struct: &infoCmd{}},
+		{Name: "inspect", Help: "Print the bytes of a recording as text.", Struct: &inspectCmd{}},
+		{Name: "verify", Help: "Prove recordings whole, or say what is damaged and where.", Struct: &verifyCmd{}},
+		{Name: "pack", Help: "Pack recordings into one file, also while they are being recorded.", Struct: &packCmd{}},
+		{Name: "unpack", Help: "Turn packed files back into a session directory, bit for bit.", Struct: &unpackCmd{}},
+		{Name: "slice", Help: "Pack what was recorded between two moments.", Struct: &sliceCmd{}},
+		{Name: "merge", Help: "Make one packed file out of many.", Struct: &mergeCmd{}},
+	}
 }
 
 // Extensions are formats from outside that join those of the command.
@@ -90,8 +94,8 @@ func Run(x Extensions, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	defer s.EndOnInterrupt()()
 	code := -1
 	collect := debug.SetGCPercent(-1) // while flags are read: a collection takes longer than that
-	parser, err := kong.New(&cli{Convert: convertCmd{formats: s.Formats}}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ","), "orders": strings.Join(list.Orders, ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
-		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Named(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	parser, err := kong.New(&cli{}, kong.Name("gprof-convert"), kong.Vars{"version": manual.Version("gprof-convert"), "formats": input.FormatNames(s.Formats), "inputs": s.InputsHelp(), "way": top.Ways()[0], "ways": strings.Join(top.Ways(), ","), "bases": strings.Join(compare.Bases(), ","), "orders": strings.Join(list.Orders, ",")}, kong.Writers(s.Stdout, stderr), kong.Bind(s),
+		kong.Exit(func(c int) { code = c }), kong.UsageOnError(), manual.Commands(args, commands(s)...), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Description("Turn gprof recordings into what your tools open:\n\n    gprof-convert INPUT... -o OUT\n    gprof-convert out/session -o profile.json.gz\n\nAn input is a session directory, the directory of one process, a chunk file, an archive of them (tar, tar.gz, tar.zst, zip, .gprof), "+s.ForeignHelp()+", a directory of any of these, - for stdin, or a quoted pattern. The name of OUT tells the format.\n\nExit codes: 0 ok, 1 failed or damaged, 2 usage, 3 --strict and something was lost, 4 --fail-if hit, 5 the machine failed and another try may work."))
 	if err != nil {
 		panic("internal error: " + err.Error())

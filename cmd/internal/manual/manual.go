@@ -5,32 +5,80 @@ package manual
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 )
 
-// Commands are those that all our programs have. A grammar embeds them.
-type Commands struct {
-	Help       helpCmd       `cmd:"" help:"Show the help of a command."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes commands and flags."`
-	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"Print what a word may become; for the scripts of completion."`
+// Command is a command of a program.
+type Command struct {
+	Name, Help string
+	Struct     any  // pointer to what kong makes flags and arguments of
+	Default    bool // is meant where no command is named
+	Hidden     bool
+	OfAll      bool // tells of the flags of all commands
+}
+
+// Commands adds commands to a grammar, and those that all our programs have.
+//
+// Kong takes longer to model the flags of all commands than many a command takes to
+// run. So only the commands that args could mean get theirs: the default one and those
+// whose names are among the words.
+func Commands(args []string, all ...Command) kong.Option {
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		all := slices.Concat(all, common())
+		whole := slices.ContainsFunc(all, func(c Command) bool { return c.OfAll && slices.Contains(args, c.Name) })
+		for _, c := range all {
+			if !whole && !c.Default && !slices.Contains(args, c.Name) {
+				c.Struct = &unnamed{}
+			}
+			if err := kong.DynamicCommand(c.Name, c.Help, "", c.Struct, c.tags()...).Apply(k); err != nil {
+				return err
+			}
+		}
+		return kong.PostBuild(name).Apply(k)
+	})
+}
+
+// tags are what kong is told of a command besides its name and help.
+func (c Command) tags() (all []string) {
+	if c.Default {
+		all = append(all, `default:"withargs"`)
+	}
+	if c.Hidden {
+		all = append(all, `hidden:""`)
+	}
+	return all
+}
+
+// unnamed stands for a command that no argument names.
+type unnamed struct{}
+
+// Run is there because kong wants it of a command.
+func (*unnamed) Run() { panic("internal error: a command runs that was not named") }
+
+// common are the commands that all our programs have.
+func common() []Command {
+	return []Command{
+		{Name: "help", Help: "Show the help of a command.", Struct: &helpCmd{}},
+		{Name: "version", Help: "Print the version.", Struct: &versionCmd{}},
+		{Name: "completion", Help: "Print the script by which a shell completes commands and flags.", Struct: &completionCmd{}},
+		{Name: "man", Help: "Print the manual page.", Struct: &manCmd{}, OfAll: true},
+		{Name: "__complete", Help: "Print what a word may become; for the scripts of completion.", Struct: &completeCmd{}, Hidden: true},
+	}
 }
 
 // placeHolder stands for the program's name in texts that all programs share.
 const placeHolder = "{name}"
 
-// Named puts the name of the program into the help of these commands.
-func Named() kong.Option {
-	return kong.PostBuild(func(k *kong.Kong) error {
-		for _, c := range k.Model.Children {
-			c.Detail = strings.ReplaceAll(c.Detail, placeHolder, k.Model.Name)
-		}
-		return nil
-	})
+// name puts the name of the program into the help of these commands.
+func name(k *kong.Kong) error {
+	for _, c := range k.Model.Children {
+		c.Detail = strings.ReplaceAll(c.Detail, placeHolder, k.Model.Name)
+	}
+	return nil
 }
 
 type helpCmd struct {
