@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Module is a mapped file. Two files with one build id are the same module.
@@ -25,7 +26,7 @@ type Module struct {
 
 // CodeID is the build id, "" if only the id of symbol servers is known.
 func (m Module) CodeID() string {
-	if breakpadID.MatchString(m.Build) {
+	if breakpadID().MatchString(m.Build) {
 		return ""
 	}
 	return m.Build
@@ -48,7 +49,7 @@ func (m Module) BreakpadName() string { return cmp.Or(m.DebugName, m.Name) }
 // are reversed, as they are little-endian. An id that is not hexadecimal, as Go's, is
 // unknown to all servers; it becomes a hash, so that modules can be told apart.
 func breakpadOf(build string) string {
-	if breakpadID.MatchString(build) {
+	if breakpadID().MatchString(build) {
 		return build
 	}
 	guid, err := hex.DecodeString(build)
@@ -71,7 +72,7 @@ const (
 )
 
 // breakpadID matches a build id that is such an id already.
-var breakpadID = regexp.MustCompile(`^[0-9A-F]{33,40}$`)
+var breakpadID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-F]{33,40}$`) })
 
 // Mapping is where a module was in the memory of a process. No row refers to it: frames
 // have offsets in the file.

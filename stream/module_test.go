@@ -16,7 +16,7 @@ func TestBreakpadID(t *testing.T) {
 		}
 	}
 	one, other := Module{Build: "a/b/c/d"}.BreakpadID(), Module{Build: "a/b/c/e"}.BreakpadID()
-	if len(one) != 33 || one == other || !breakpadID.MatchString(one) {
+	if len(one) != 33 || one == other || !breakpadID().MatchString(one) {
 		t.Errorf("ids of Go: %s and %s", one, other)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 type embedCmd struct {
@@ -90,10 +91,10 @@ func (c *embedCmd) Run(s *tool) error {
 }
 
 // majorVersion is the last part of the paths of modules from version 2 on.
-var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+var majorVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/v[0-9]+$`) })
 
 // serviceOf is what a module's program may be called.
-func serviceOf(module string) string { return path.Base(majorVersion.ReplaceAllString(module, "")) }
+func serviceOf(module string) string { return path.Base(majorVersion().ReplaceAllString(module, "")) }
 
 // inMain is what to write at the beginning of a program's main function.
 const inMain = `Write in main, with the import "gprof/recorder":

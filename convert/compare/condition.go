@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gprof/stream/wording"
@@ -67,7 +68,9 @@ const Figures = "cost() of a process, cost (of a marker), self, total, selfcpu, 
 // example is part of every message about conditions.
 const example = `want one such as "p99(http.request) > +10%", "self(main.work) > +5%", "rate(order) < 100/s"`
 
-var form = regexp.MustCompile(`^\s*([a-z0-9.]+)\s*\((.*)\)\s*([<>])=?\s*(\S(?:.*\S)?)\s*$`)
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([a-z0-9.]+)\s*\((.*)\)\s*([<>])=?\s*(\S(?:.*\S)?)\s*$`)
+})
 
 // IsCondition reports whether a text is meant as a condition.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "<>(") }
@@ -75,7 +78,7 @@ func IsCondition(text string) bool { return strings.ContainsAny(text, "<>(") }
 // ParseCondition parses a condition. The error is [ErrCondition].
 func ParseCondition(text string) (Condition, error) {
 	c := Condition{Text: strings.TrimSpace(text)}
-	part := form.FindStringSubmatch(text)
+	part := form().FindStringSubmatch(text)
 	if part == nil {
 		return c, fmt.Errorf("%w: %q; %s", ErrCondition, text, example)
 	}

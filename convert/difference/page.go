@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"strings"
+	"sync"
 
 	"gprof/convert/compare"
 	"gprof/convert/html"
@@ -21,7 +22,7 @@ var (
 	//go:embed page.js
 	script string
 
-	page = template.Must(template.New("page").Parse(frame))
+	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(frame)) })
 )
 
 // row is a line of the table of what is coloured.
@@ -46,6 +47,6 @@ func paintPage(r *compare.Report, c *flame.Contrast) ([]byte, error) {
 		}
 	}
 	var out bytes.Buffer
-	err := page.Execute(&out, data)
+	err := page().Execute(&out, data)
 	return out.Bytes(), err
 }

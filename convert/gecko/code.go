@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"gprof/stream"
@@ -289,14 +290,16 @@ func appendNative(dst []byte, name, module string) []byte {
 // behind it keeps the viewer from reading code in it.
 func appendLabel(dst []byte, name string) []byte {
 	dst = appendName(dst, name)
-	if likeCode.MatchString(name) {
+	if likeCode().MatchString(name) {
 		dst = append(dst, ' ')
 	}
 	return dst
 }
 
 // likeCode matches what the viewer takes for a native or a JavaScript function.
-var likeCode = regexp.MustCompile(`(?s)(:[0-9]+|:[0-9]+\)|\(in [^)]*\)( \+ [0-9]+| \(.*:.*\))?)(\[[0-9]+\])?$`)
+var likeCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)(:[0-9]+|:[0-9]+\)|\(in [^)]*\)( \+ [0-9]+| \(.*:.*\))?)(\[[0-9]+\])?$`)
+})
 
 // appendName appends the name of a function or a label. A space before it
 // keeps the viewer from reading an address.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -257,7 +258,7 @@ var about = []string{
 }
 
 // release matches the version of Firefox in the build description.
-var release = regexp.MustCompile(`^rv:([0-9.]+)`)
+var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^rv:([0-9.]+)`) })
 
 // describeOther takes what Firefox, or another tool, says about a process.
 func (l *layout) describeOther(x *process) {
@@ -269,7 +270,7 @@ func (l *layout) describeOther(x *process) {
 	x.row.Name = name
 	if first := x == l.processes[0]; first || name == "" {
 		x.row.Name = cmp.Or(l.root.object("meta").text("product"), name, "profile")
-		if m := release.FindStringSubmatch(meta.text("misc")); first && m != nil {
+		if m := release().FindStringSubmatch(meta.text("misc")); first && m != nil {
 			x.row.Version = m[1]
 		}
 		if name != "" && name != x.row.Name {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gprof/ingest/internal/jsonfile"
 	"gprof/stream"
@@ -119,7 +120,7 @@ func setOldSymbols(o object) {
 // the names of script entry points and of the page functions they call.
 var (
 	entered = []byte("AutoEntryScript ")
-	called  = regexp.MustCompile(`^(get |set )?\w+(\.\w+| constructor)$`)
+	called  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(get |set )?\w+(\.\w+| constructor)$`) })
 )
 
 const (
@@ -135,7 +136,7 @@ func (r *reader) oldLabel(name []byte) (now []byte, scripted bool) {
 	if rest, ok := bytes.CutPrefix(name, entered); ok {
 		return rest, true
 	}
-	return name, called.Match(name)
+	return name, called().Match(name)
 }
 
 func (l *layout) isUnscripted() bool {

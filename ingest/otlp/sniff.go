@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"gprof/rawformat/otlpproto"
@@ -29,10 +30,12 @@ func isPrefixed(head []byte) bool {
 }
 
 // begin matches the beginning of a file as JSON.
-var begin = regexp.MustCompile(`^\s*\{\s*"(resourceProfiles|resource_profiles|dictionary)"\s*:\s*[\[{]`)
+var begin = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*\{\s*"(resourceProfiles|resource_profiles|dictionary)"\s*:\s*[\[{]`)
+})
 
 // SniffJSON reports whether head begins a file as JSON.
-func SniffJSON(head []byte) bool { return begin.Match(head) }
+func SniffJSON(head []byte) bool { return begin().Match(head) }
 
 type sniffer struct{ evidence bool }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
 // script reads the output of perf script sample by sample: a line with thread and event, a line for
@@ -29,10 +30,10 @@ type scriptLosses struct {
 }
 
 var (
-	comment  = regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`)
-	lostLine = regexp.MustCompile(`PERF_RECORD_LOST\S*\s+lost (\d+)`)
-	forkLine = regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`)
-	commLine = regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`)
+	comment  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#\s*([a-z][a-z ]*?)\s*:\s*(.*?)\s*$`) })
+	lostLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`PERF_RECORD_LOST\S*\s+lost (\d+)`) })
+	forkLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`PERF_RECORD_FORK\((-?\d+):(-?\d+)\)`) })
+	commLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`PERF_RECORD_COMM.*:(-?\d+)/(-?\d+)\s*$`) })
 	recordOf = []byte(" PERF_RECORD_")
 )
 
@@ -97,7 +98,7 @@ func (s *script) next(p *sampleLine) error {
 		switch {
 		case isBlank(s.line) || s.line[0] == '|': // of -F srccode
 		case s.line[0] == '#':
-			if m := comment.FindSubmatch(s.line); m != nil && s.header != nil {
+			if m := comment().FindSubmatch(s.line); m != nil && s.header != nil {
 				s.header(string(m[1]), string(m[2]))
 			}
 		case bytes.Contains(s.line, recordOf):
@@ -145,14 +146,14 @@ func (s *script) task() {
 		s.missing.switches++
 		return
 	}
-	if m := lostLine.FindSubmatch(s.line); m != nil {
+	if m := lostLine().FindSubmatch(s.line); m != nil {
 		n, _ := strconv.ParseInt(string(m[1]), 10, 40)
 		s.missing.lost += n
 		return
 	}
-	m := forkLine.FindSubmatch(s.line)
+	m := forkLine().FindSubmatch(s.line)
 	if m == nil {
-		m = commLine.FindSubmatch(s.line)
+		m = commLine().FindSubmatch(s.line)
 	}
 	if m != nil && s.forked != nil {
 		s.forked(number32(m[1]), number32(m[2]))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gprof/ingest/internal/damage"
 	"gprof/stream"
@@ -147,7 +148,7 @@ func (f *Script) takeFrame(line []byte) bool {
 }
 
 // realTime matches perf's reading of two clocks.
-var realTime = regexp.MustCompile(`(\d+)\.(\d{6,9}) \(TOD\) = (\d+)\.(\d{9}) `)
+var realTime = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d{6,9}) \(TOD\) = (\d+)\.(\d{9}) `) })
 
 // fact takes a comment.
 func (f *Script) fact(key, value string) {
@@ -167,7 +168,7 @@ func (f *Script) fact(key, value string) {
 	case "nrcpus online":
 		f.facts.cpus, _ = strconv.Atoi(value)
 	case "reference time":
-		if m := realTime.FindStringSubmatch(value); m != nil {
+		if m := realTime().FindStringSubmatch(value); m != nil {
 			f.facts.clock.wall, f.facts.clock.perf = nanoseconds(m[1], m[2]), nanoseconds(m[3], m[4])
 		}
 	}

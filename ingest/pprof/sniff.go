@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"regexp"
 	"slices"
+	"sync"
 
 	"gprof/ingest/internal/messages"
 	"gprof/rawformat/profileproto"
@@ -91,7 +92,7 @@ func oldCPU(head []byte, size int, read func([]byte) uint64) bool {
 
 // dump matches the beginning of a goroutine dump, as /debug/pprof/goroutine gives it with debug=2;
 // crashed programs add more.
-var dump = regexp.MustCompile(`^goroutine \d+ (gp=\S+ m=\S+ (mp=\S+ )?)?\[`)
+var dump = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^goroutine \d+ (gp=\S+ m=\S+ (mp=\S+ )?)?\[`) })
 
 // SniffDump reports whether a file begins as a goroutine dump.
-func SniffDump(head []byte) bool { return dump.Match(head) }
+func SniffDump(head []byte) bool { return dump().Match(head) }

@@ -32,7 +32,7 @@ const (
 // first is an answer, with what was told about it, and the beginning of its text. Losses come first: an
 // assistant must not miss them.
 func (s *answers) first(told, text string) string {
-	lines := strings.Split(strings.TrimSpace(aligning.ReplaceAllString(told, "  ")), "\n")
+	lines := strings.Split(strings.TrimSpace(aligning().ReplaceAllString(told, "  ")), "\n")
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(information(a), information(b)) })
 	told = strings.Join(lines, "\n")
 	if told != "" {
@@ -51,7 +51,7 @@ func information(line string) string {
 }
 
 // aligning are what tables are aligned by.
-var aligning = regexp.MustCompile(`  +`)
+var aligning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`  +`) })
 
 // next is the next part of an answer that was cut.
 func (s *answers) next(handle string) (string, error) {

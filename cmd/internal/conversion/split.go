@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gprof/stream"
@@ -80,7 +81,7 @@ func (p *division) Apply(targets []Target) error {
 
 // check finds out whether a target is many files, and whether its name tells them apart.
 func (p *division) check(t *Target) error {
-	for _, word := range inBraces.FindAllString(t.Name, -1) {
+	for _, word := range inBraces().FindAllString(t.Name, -1) {
 		if slices.Contains(placeholders[p.By], word) {
 			t.Many = true
 		} else if p.By != "" || isPlaceholder(word) {
@@ -98,7 +99,7 @@ func (p *division) check(t *Target) error {
 	return p.distinct(t.Name)
 }
 
-var inBraces = regexp.MustCompile(`\{[^{}]*\}`)
+var inBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}]*\}`) })
 
 func isPlaceholder(word string) bool {
 	return slices.Contains(placeholders["track"], word) || slices.Contains(placeholders["interval"], word)

@@ -92,7 +92,7 @@ var program = sync.OnceValues(func() (string, error) {
 	defer f.Close()
 	head := make([]byte, 32<<10)
 	n, err := io.ReadFull(f, head)
-	if id := buildID.FindSubmatch(head[:n]); err == nil && id != nil {
+	if id := buildID().FindSubmatch(head[:n]); err == nil && id != nil {
 		return string(id[1]), nil
 	}
 	sum := sha256.New()
@@ -102,7 +102,9 @@ var program = sync.OnceValues(func() (string, error) {
 
 // buildID finds what the linker writes near the begin of a program: hashes of what it was made of, and
 // of itself. It is in a note of ELF files, and before the code of others.
-var buildID = regexp.MustCompile(`(?:\x04\x00\x00\x00Go\x00\x00|Go build ID: ")([\w/-]{20,200})`)
+var buildID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x04\x00\x00\x00Go\x00\x00|Go build ID: ")([\w/-]{20,200})`)
+})
 
 func setting(build *debug.BuildInfo, key string) string {
 	for _, s := range build.Settings {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gprof/cmd/internal/human"
@@ -87,7 +88,7 @@ func (s *triggerSink) texts() (all []string) {
 
 // addRules adds those rules of a process that nothing is told of.
 func (p *processSummary) addRules() {
-	for _, text := range oneRule.FindAllString(p.Tests["triggers"], -1) {
+	for _, text := range oneRule().FindAllString(p.Tests["triggers"], -1) {
 		if text = strings.TrimSpace(text); text == "" || len(p.Triggers) == maxRules {
 			continue
 		}
@@ -106,14 +107,16 @@ const quotedText = `"(?:\\.|[^"\\])*"`
 
 var (
 	// oneRule is a rule of several that semicolons separate.
-	oneRule = regexp.MustCompile(`(?:` + quotedText + `|[^;"])+`)
+	oneRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:` + quotedText + `|[^;"])+`) })
 	// slowRule is one about an event; the name is one of the first two groups, the third is a duration.
-	slowRule = regexp.MustCompile(`^\s*(?:p[0-9.]+\((` + quotedText + `|[^">]+)\)|(` + quotedText + `|[^">]+?))\s*>\s*([0-9.a-zµ]+)(?: for [^:]*)?\s*:`)
+	slowRule = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:p[0-9.]+\((` + quotedText + `|[^">]+)\)|(` + quotedText + `|[^">]+?))\s*>\s*([0-9.a-zµ]+)(?: for [^:]*)?\s*:`)
+	})
 )
 
 // eventOf is the name of the event that a rule is about, "" if it is about something else.
 func eventOf(rule string) string {
-	m := slowRule.FindStringSubmatch(rule)
+	m := slowRule().FindStringSubmatch(rule)
 	if m == nil {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -167,11 +168,13 @@ func (f *Finder) read(c candidate, functions []Function) (*Text, error) {
 }
 
 // made matches functions that the compiler makes of statements: no line names them.
-var made = regexp.MustCompile(`\.(gowrap|deferwrap)\d+$|-fm$|-range\d+$|\.init(\.\d+)?$`)
+var made = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.(gowrap|deferwrap)\d+$|-fm$|-range\d+$|\.init(\.\d+)?$`)
+})
 
 // begins reports whether a Go function may begin at a line: it has its name or, of one without a name, is a func.
 func begins(line, function string) bool {
-	if made.MatchString(function) {
+	if made().MatchString(function) {
 		return true
 	}
 	if i := strings.IndexByte(function, '['); i >= 0 {

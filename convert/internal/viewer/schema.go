@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
@@ -137,12 +138,12 @@ func (s *schema) writeGraphs(out *jsontext.Writer) {
 }
 
 // reference matches a field in a label.
-var reference = regexp.MustCompile(`marker\.data\.[^}\s?]+`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`marker\.data\.[^}\s?]+`) })
 
 // template replaces the fields in a label by their keys.
 func (s *schema) template(label string) string {
 	const data = "marker.data."
-	return reference.ReplaceAllStringFunc(label, func(ref string) string { return data + s.key(strings.TrimPrefix(ref, data)) })
+	return reference().ReplaceAllStringFunc(label, func(ref string) string { return data + s.key(strings.TrimPrefix(ref, data)) })
 }
 
 // key is the key of the first field of that name, else the name.
