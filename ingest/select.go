@@ -28,6 +28,9 @@ type Selection struct {
 	Grouping Grouping
 	// States adds the states of goroutines that execution traces tell, see [gotrace.StateEvent].
 	States bool
+	// Headers leaves out all events. What is told of the processes is the same, their ends included: for
+	// that the chunks that may hold the last event are read.
+	Headers bool
 
 	jobs int // as in Options
 }
@@ -145,6 +148,19 @@ func (f *Found) Crashes(names filter.Patterns) (all []Crash) {
 	}
 	slices.SortFunc(all, func(a, b Crash) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Instance, b.Instance)) })
 	return all
+}
+
+// headers is the source of all that is known of processes without their events.
+func headers(tables *stream.Tables, processes []*Process, inputs []decode.Input) stream.Source {
+	decode.New(tables, inputs, decode.Options{}) // tells the tables of main tracks, and of damage that shows without reading
+	for i, p := range processes {
+		row := &tables.Processes[i]
+		if at, ok := p.latest(); ok {
+			row.Start, row.End = cmp.Or(row.Start, p.From()), max(row.End, at)
+		}
+		row.End = max(row.End, row.Start)
+	}
+	return stream.Merge(tables)
 }
 
 // latest is the time of the last event of p, not ok if there is none. Only chunks that may hold it

@@ -35,7 +35,7 @@ func (f *Found) Source() stream.Source {
 }
 
 // Select returns the source of a part of what [Found.Source] gives, with what else is in the chunks
-// read for it. The error is a [filter.ErrNoMatch] if no process is wanted. It may be called once.
+// read for it. The error is a [filter.ErrNoMatch] if no process is wanted. It may be called once for events.
 func (f *Found) Select(s Selection) (stream.Source, error) {
 	f.place()
 	s.jobs = f.options.Jobs
@@ -59,6 +59,9 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	}
 	describe(tables, processes)
 	f.noteDiscards(processes, &tables.Ledger)
+	if s.Headers {
+		return headers(tables, processes, inputs), nil
+	}
 	recorded, others := f.recorded(tables, processes, inputs, s.Grouping), f.foreignSources(tables, processes, s)
 	for i, p := range processes {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s)...)

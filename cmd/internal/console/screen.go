@@ -71,8 +71,10 @@ func (s *Screen) Write(p []byte) (int, error) { return s.text.Write(p) }
 
 // Sequences that all terminals but dumb ones know.
 const (
-	enter     = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the second screen, without a cursor, in which nothing wraps
-	leave     = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	enter     = "\x1b[?1049h\x1b[?25l" + unwrapped // the second screen, without a cursor
+	leave     = wrapped + "\x1b[?25h\x1b[?1049l"
+	unwrapped = "\x1b[?7l" // what follows is cut at the edge
+	wrapped   = "\x1b[?7h"
 	home      = "\x1b[H"
 	clearRest = "\x1b[J"
 )

@@ -46,7 +46,7 @@ func TestNameless(t *testing.T) {
 // Hints name the source of functions that no build id leads to.
 func TestUnnamedHints(t *testing.T) {
 	for module, want := range map[string]string{kernelModule: "/proc/kallsyms", madeModule: "/tmp/perf-PID.map", "/bin/x": ""} {
-		m := recordingSummary{Frames: 3, Unnamed: []*unnamedFrames{{Module: module, Frames: 2}}}
+		m := recordingSummary{Frames: new(3), Unnamed: []*unnamedFrames{{Module: module, Frames: 2}}}
 		var out strings.Builder
 		m.printUnnamed(&out)
 		got := out.String()
@@ -60,7 +60,7 @@ func TestUnnamedHints(t *testing.T) {
 func TestUnnamedAdvice(t *testing.T) {
 	for build, want := range map[string]bool{"": false, "ab12": true} {
 		var out strings.Builder
-		m := recordingSummary{Frames: 9, Unnamed: []*unnamedFrames{{Module: "no known module", Frames: 1}, {Module: "shop", Build: build, Frames: 2}}}
+		m := recordingSummary{Frames: new(9), Unnamed: []*unnamedFrames{{Module: "no known module", Frames: 1}, {Module: "shop", Build: build, Frames: 2}}}
 		m.printUnnamed(&out)
 		if got := strings.Contains(out.String(), "--symbols"); got != want || !strings.HasPrefix(out.String(), "\n3 of 9 frames have no name. ") {
 			t.Errorf("build %q: %q", build, out.String())

@@ -20,9 +20,9 @@ import (
 type recordingSummary struct {
 	Start     time.Time         `json:"start,omitzero"` // of the earliest process
 	End       time.Time         `json:"end,omitzero"`   // of the latest
-	Counts    map[string]int64  `json:"counts"`
+	Counts    map[string]int64  `json:"counts"`         // null, as others below, if no events were read
 	Processes []*processSummary `json:"processes"`
-	Frames    int               `json:"frames"`            // in use
+	Frames    *int              `json:"frames"`            // in use
 	Unnamed   []*unnamedFrames  `json:"unnamed"`           // of them, by module
 	Removed   []*removedSummary `json:"removed,omitempty"` // processes that made way for others as a whole
 	Kept      []*keptSummary    `json:"kept,omitempty"`    // by triggers, by session
@@ -109,7 +109,11 @@ type Survey struct {
 	stream.Count
 	levels   levelSink
 	triggers triggerSink
+	headers  bool // no events were read
 }
+
+// Headers is the survey of a Source without events, of which only headers were read.
+func Headers() *Survey { return &Survey{headers: true} }
 
 // Sink is the sink for the events.
 func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels, &s.triggers) }
@@ -119,12 +123,23 @@ func (s *Survey) Sink() stream.Sink { return stream.Tee(&s.Count, &s.levels, &s.
 func (s *Survey) Summary(found *ingest.Found, redacted bool) *recordingSummary {
 	sum := summarize(&s.Count)
 	sum.locate(found, s, redacted)
+	if s.headers {
+		sum.forget()
+	}
 	return sum
+}
+
+// forget leaves out what only events tell.
+func (m *recordingSummary) forget() {
+	m.Counts, m.Frames, m.Unnamed = nil, nil, nil
+	for _, p := range m.Processes {
+		p.Counts, p.Events, p.Counters, p.Tracks, p.Triggers = nil, nil, nil, nil, nil
+	}
 }
 
 func summarize(c *stream.Count) *recordingSummary {
 	t := c.Tables
-	m := &recordingSummary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: t.Frames.Len(), Unnamed: unnamed(t)}
+	m := &recordingSummary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: new(t.Frames.Len()), Unnamed: unnamed(t)}
 	for i := range t.Processes {
 		p := newProcessSummary(t, &t.Processes[i])
 		m.Processes = append(m.Processes, p)
@@ -346,6 +361,9 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 
 // printCounts prints the number of events of each kind.
 func (p *processSummary) printCounts(w io.Writer) {
+	if p.Counts == nil {
+		return
+	}
 	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
 		fmt.Fprintf(w, "  heap\t%d allocation rows%s\n", n, p.Heap)
@@ -370,7 +388,7 @@ func (m *recordingSummary) printUnnamed(out io.Writer) {
 	if sum == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%d of %s have no name. %s\n", sum, human.Plural(m.Frames, "frame"), advice)
+	fmt.Fprintf(out, "\n%d of %s have no name. %s\n", sum, human.Plural(*m.Frames, "frame"), advice)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	kernel, made := false, false
 	for _, u := range m.Unnamed {

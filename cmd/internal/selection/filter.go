@@ -24,7 +24,8 @@ type Filter struct {
 	TagRoot   []string        `name:"tagroot" placeholder:"KEY" help:"Begin stacks with what they belong to, as KEY:value: track, goroutine, process, instance, pid, name, service, version, revision, host, a label of the program, or an attribute of the process. May be repeated."`
 	Tracks    string          `enum:"named,root,thread,processor" default:"named" placeholder:"BY" help:"Tracks for what: named by the program, else the root function of goroutines (named), root functions alone (root), threads of the system for samples (thread), or Go's processors, which execution traces tell (processor). Default: ${default}."`
 
-	States bool `kong:"-"` // the states of goroutines that execution traces tell are wanted, too
+	States  bool `kong:"-"` // the states of goroutines that execution traces tell are wanted, too
+	Headers bool `kong:"-"` // no events are wanted
 
 	redact *redact.Redactor // of the source; nil: nothing is redacted
 	spill  string           // directory for rows that wait
@@ -79,7 +80,7 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, console.Exit(console.Usage, err)
 	}
-	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks], States: f.States}
+	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks], States: f.States, Headers: f.Headers}
 	if f.Given() {
 		selection.From, selection.To = from, to
 	}
