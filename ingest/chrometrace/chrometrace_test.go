@@ -54,10 +54,7 @@ func files(t testing.TB) map[string][]byte {
 
 func TestFile(t *testing.T) {
 	for name, data := range files(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			streamtest.TestFile(t, data, open)
-		})
+		t.Run(name, func(t *testing.T) { streamtest.TestFile(t, data, open) })
 	}
 }
 

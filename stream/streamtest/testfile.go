@@ -24,6 +24,8 @@ type OpenFile func(data []byte) (stream.Source, error)
 //   - a file that is cut short, at many places, gives no more than the whole one, and this is reported: by an error with an offset, or a line of the ledger;
 //   - a file in which some byte has changed, or some bytes are missing, gives an error or a valid stream, and takes no more memory than it may;
 //   - a source that is closed early ends, and leaves no goroutine behind.
+//
+// It counts what the whole process allocates, and its goroutines: no test may run beside it.
 func TestFile(t *testing.T, data []byte, open OpenFile) {
 	whole := func(t *testing.T) stream.Source {
 		src, err := open(data)
