@@ -69,6 +69,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	}
 	s := NewSorter(o)
 	defer s.Close()
+	s.summing = summingFor(dst, src.Tables(), sumsShare*s.options.Rows)
 	r := reader{sorter: s, ceiling: newCeiling(s.options.Memory, o.Outputs, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
 	if err := r.read(src); err != nil {
 		return fmt.Errorf("reading events: %w", err)
@@ -88,7 +89,12 @@ func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.total}}
+	if of := s.summing.of; of != nil {
+		if err := of.Sums(s.summing.settle(outputs, ids)); err != nil {
+			return fmt.Errorf("summing up: %w", err)
+		}
+	}
+	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.kept}}
 	if err := w.write(newSegments(s, outputs, ids), o.Jobs); err != nil {
 		return err
 	}

@@ -1,9 +1,13 @@
 package stream
 
+import "slices"
+
 // Count is a Sink that counts rows. The zero Count is ready to use.
 type Count struct {
 	Tables *Tables       // that Begin was given
 	Series []SeriesTally // in the order of Sink.Segment
+
+	summed bool // Series has all rows
 }
 
 // SeriesTally is the tally of one series.
@@ -22,12 +26,24 @@ type Tally struct {
 
 // Begin keeps t.
 func (c *Count) Begin(t *Tables) error {
-	c.Tables, c.Series = t, nil
+	c.Tables, c.Series, c.summed = t, nil, false
+	return nil
+}
+
+// Needs implements [Summer].
+func (c *Count) Needs(Kind, *Tables) Need { return NeedsTally }
+
+// Sums implements [Summer].
+func (c *Count) Sums(s *Sums) error {
+	c.Series, c.summed = s.Series, true
 	return nil
 }
 
 // Segment counts the rows of b.
 func (c *Count) Segment(b *Batch) error {
+	if c.summed {
+		return nil
+	}
 	n := len(c.Series)
 	if n == 0 || c.Series[n-1].Series != b.Series {
 		c.Series = append(c.Series, SeriesTally{Series: b.Series})
@@ -51,13 +67,13 @@ func (c *Count) Sum(match func(Series) bool) Tally {
 	return sum
 }
 
-// tally counts the rows of one segment, which are sorted.
+// tally counts rows in any order.
 func tally(b *Batch) Tally {
 	n := b.Len()
 	if n == 0 {
 		return Tally{}
 	}
-	t := Tally{Rows: int64(n), First: b.Time[0], Last: b.Time[n-1]}
+	t := Tally{Rows: int64(n), First: slices.Min(b.Time), Last: slices.Max(b.Time)}
 	for _, w := range b.Weight {
 		t.Samples += w
 	}

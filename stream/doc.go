@@ -14,6 +14,7 @@
 //	Series   all rows of one kind, process, track and event
 //	Batch    some rows of one series, as columns
 //	Segment  a batch on its way to a sink: sorted, final ids
+//	Sum      what the rows of a series or a stack add up to, for a [Summer]
 //	Row      one interned thing: a string, a frame, a stack
 //	Filter   a Source that leaves out rows of another
 //	Table    the rows of one kind; Tables holds all of them

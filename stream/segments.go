@@ -14,6 +14,7 @@ type finalSeries struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
+	tally  Tally
 }
 
 // settle makes the final tables, and the series with final ids in the order of the sink.
@@ -37,7 +38,7 @@ func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) 
 func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, error) {
 	all := make([]finalSeries, len(series))
 	for i, r := range series {
-		all[i] = finalSeries{series: ids.series(r.series), args: r.args, runs: r.runs}
+		all[i] = finalSeries{series: ids.series(r.series), args: r.args, runs: r.runs, tally: r.tally}
 		if err := t.checkSeries(all[i].series, r.args); err != nil {
 			return nil, err
 		}
@@ -47,6 +48,7 @@ func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, 
 	for _, o := range all {
 		if n := len(unique); n > 0 && unique[n-1].series == o.series {
 			unique[n-1].runs = append(unique[n-1].runs, o.runs...)
+			unique[n-1].tally.add(o.tally)
 		} else {
 			unique = append(unique, o)
 		}

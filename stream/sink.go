@@ -39,6 +39,30 @@ func (t tee) Begin(tables *Tables) error {
 	return t.each(func(s Sink) error { return s.Begin(tables) })
 }
 
+// Needs implements [Summer]: of sinks that are none, all rows are needed.
+func (t tee) Needs(k Kind, tables *Tables) (need Need) {
+	for i, s := range t {
+		of, ok := s.(Summer)
+		if !ok {
+			return NeedsRows
+		}
+		if one := of.Needs(k, tables); i == 0 || one < need {
+			need = one
+		}
+	}
+	return need
+}
+
+// Sums implements [Summer].
+func (t tee) Sums(sums *Sums) error {
+	return t.each(func(s Sink) error {
+		if of, ok := s.(Summer); ok {
+			return of.Sums(sums)
+		}
+		return nil
+	})
+}
+
 func (t tee) Segment(b *Batch) error {
 	return t.each(func(s Sink) error { return s.Segment(b) })
 }

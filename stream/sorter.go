@@ -47,9 +47,12 @@ type Sorter struct {
 	stacks  []bool // in use, by provisional id
 	labels  []bool // likewise
 	total   int64  // rows
+	kept    int64  // of them, those that were not only summed up
 	// goroutines has the kinds of rows whose goroutine is known, by bit.
 	goroutines uint16
 	cpu        bool // some row has CPU time
+
+	summing summing
 
 	store   *runs.Store
 	encoder pack.Encoder
@@ -62,6 +65,7 @@ type seriesRuns struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
+	tally  Tally // only for a Summer
 }
 
 // NewSorter returns a Sorter without rows. It must be closed.
@@ -99,6 +103,22 @@ func (s *Sorter) Add(b *Batch) error {
 	if len(b.Args) != r.args {
 		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
+	s.total += int64(b.Len())
+	if len(b.Goroutine) > 0 {
+		s.goroutines |= 1 << b.Series.Kind
+	}
+	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
+	if s.summing.of != nil {
+		if r.tally.add(tally(b)); s.summing.take(b) {
+			return nil
+		}
+	}
+	return s.keep(r, b)
+}
+
+// keep takes the rows of b to give them to the sink.
+func (s *Sorter) keep(r *seriesRuns, b *Batch) error {
+	s.kept += int64(b.Len())
 	if b.tangled() {
 		s.order.sort(b)
 	}
@@ -109,11 +129,6 @@ func (s *Sorter) Add(b *Batch) error {
 		}
 		from = to
 	}
-	s.total += int64(b.Len())
-	if len(b.Goroutine) > 0 {
-		s.goroutines |= 1 << b.Series.Kind
-	}
-	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
 	if s.store.Used() > s.memory {
 		return s.spill()
 	}

@@ -135,6 +135,15 @@ func keyOf(keys map[place]calls.Key, all *[]place, at place) calls.Key {
 	return key
 }
 
+// Needs implements [stream.Summer].
+func (s *SourceSink) Needs(k stream.Kind, _ *stream.Tables) stream.Need { return s.meter.Needs(k) }
+
+// Sums implements [stream.Summer].
+func (s *SourceSink) Sums(sums *stream.Sums) error {
+	s.meter.Sums(sums)
+	return nil
+}
+
 // Segment adds the rows of b.
 func (s *SourceSink) Segment(b *stream.Batch) error {
 	s.meter.Add(b)

@@ -228,6 +228,29 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	return s.meter.Begin(t)
 }
 
+// Needs implements [stream.Summer].
+func (s *Sink) Needs(k stream.Kind, _ *stream.Tables) stream.Need {
+	switch {
+	case s.Table.By == Marker && k == stream.Markers, s.Table.By == Counter && k == stream.Counts:
+		return stream.NeedsRows
+	case s.Table.By == Marker, s.Table.By == Counter:
+		return stream.NeedsTally
+	}
+	need := s.meter.Needs(k)
+	if s.track != nil && need == stream.NeedsStacks {
+		need = stream.NeedsRows
+	}
+	return need
+}
+
+// Sums implements [stream.Summer].
+func (s *Sink) Sums(sums *stream.Sums) error {
+	if s.frame != nil {
+		s.meter.Sums(sums)
+	}
+	return nil
+}
+
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
 	switch kind := b.Series.Kind; {

@@ -93,6 +93,45 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Sums are the same as those of rows: of whatever, grouped by whatever, and also if they become too many and the
+// rest comes as rows.
+func TestSums(t *testing.T) {
+	testSums(t, "busy", streamtest.Busy(3000))
+	for _, c := range streamtest.Cases {
+		b := streamtest.NewBuilder()
+		if c.Build(b); len(b.Rows) < 5000 { // more is nothing new
+			testSums(t, c.Name, b)
+		}
+	}
+}
+
+func testSums(t *testing.T, name string, b *streamtest.Builder) {
+	for _, by := range Ways() {
+		for _, of := range append(Bases(), Auto) {
+			if of != Auto && (by == Marker || by == Counter) {
+				continue
+			}
+			want := table(t, by, of, b.Source())
+			for _, memory := range []int64{0, 2 << 10} {
+				sink, err := New(by, of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				beside, err := New("function", Auto) // may ask for more
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := stream.Copy(stream.Tee(sink, beside), b.Source(), stream.CopyOptions{Rows: memory, SpillDir: t.TempDir()}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, sink.Table); diff != "" {
+					t.Errorf("%s by %s of %s, memory %d (-rows +sums):\n%s", name, by, of, memory, diff)
+				}
+			}
+		}
+	}
+}
+
 // Every kind of row is taken, in any order.
 func TestSink(t *testing.T) {
 	for _, by := range Ways() {

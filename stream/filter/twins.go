@@ -25,6 +25,23 @@ type twin struct {
 	samples, waits bool
 }
 
+// Needs implements [stream.Summer]. If a process has a twin it depends on its times which rows count.
+func (s *twinSink) Needs(k stream.Kind, t *stream.Tables) stream.Need {
+	of, ok := s.Sink.(stream.Summer)
+	if !ok || slices.ContainsFunc(t.Processes, func(p stream.Process) bool { return p.Twin != 0 }) {
+		return stream.NeedsRows
+	}
+	return of.Needs(k, t)
+}
+
+// Sums implements [stream.Summer].
+func (s *twinSink) Sums(sums *stream.Sums) error {
+	if len(s.twice) > 0 {
+		panic("internal error: a twin was found after the rows were summed up")
+	}
+	return s.Sink.(stream.Summer).Sums(sums) // else it needs rows
+}
+
 func (s *twinSink) Begin(t *stream.Tables) error {
 	s.twice = map[stream.ProcessID]twin{}
 	recorded := make(map[uint64]stream.ProcessID, len(t.Processes))

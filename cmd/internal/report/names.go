@@ -35,21 +35,41 @@ func (n *Nameless) Begin(t *stream.Tables) error {
 	return nil
 }
 
+// Needs implements [stream.Summer].
+func (n *Nameless) Needs(k stream.Kind, _ *stream.Tables) stream.Need {
+	if k == stream.Samples {
+		return stream.NeedsStacks
+	}
+	return stream.NeedsTally
+}
+
+// Sums counts samples.
+func (n *Nameless) Sums(s *stream.Sums) error {
+	for i := range s.Stacks {
+		n.add(s.Stacks[i].Stack, s.Stacks[i].Samples)
+	}
+	return nil
+}
+
 // Segment counts samples.
 func (n *Nameless) Segment(b *stream.Batch) error {
 	if !n.any || b.Series.Kind != stream.Samples {
 		return nil
 	}
 	for i, stack := range b.Stack {
-		n.all += b.Weight[i]
-		if stack == 0 {
-			continue
-		}
-		if _, frame := n.tables.Stacks.At(stack); n.frames[frame] {
-			n.samples += b.Weight[i]
-		}
+		n.add(stack, b.Weight[i])
 	}
 	return nil
+}
+
+func (n *Nameless) add(stack stream.StackID, samples int64) {
+	n.all += samples
+	if stack == 0 {
+		return
+	}
+	if _, frame := n.tables.Stacks.At(stack); n.frames[frame] {
+		n.samples += samples
+	}
 }
 
 // Close does nothing.

@@ -86,6 +86,37 @@ func (m *Meter) samples(b *stream.Batch) {
 	}
 }
 
+// Needs is how it needs rows of a kind if Give is only asked where stacks are.
+func (m *Meter) Needs(k stream.Kind) stream.Need {
+	switch {
+	case k == stream.Samples && !m.Of.Valued():
+		return stream.NeedsStacks
+	case k == stream.Waits && m.Of == Waits, k == stream.Allocations && (m.Of == Heap || m.Of == Allocations):
+		return stream.NeedsRows
+	}
+	return stream.NeedsTally
+}
+
+// Sums takes what samples of all processes add up to.
+func (m *Meter) Sums(s *stream.Sums) {
+	if m.Of.Valued() {
+		return
+	}
+	for i := range s.Stacks {
+		sum := &s.Stacks[i]
+		a := Amount{sum.Samples, sum.Timed, sum.CPU}
+		switch m.Of {
+		case CPU:
+			a.Samples = a.Timed
+		case Samples:
+			a = Amount{Samples: a.Samples - a.Timed}
+		}
+		if a.Samples > 0 {
+			m.Give(Place{Stack: sum.Stack}, a)
+		}
+	}
+}
+
 func placeOf(b *stream.Batch, i int) Place { return Place{b.Series, b.Stack[i], b.Time[i]} }
 
 // End gives what is in use at the end of the last process.

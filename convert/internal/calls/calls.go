@@ -118,24 +118,18 @@ func (s *Sums) AddAmount(stack stream.StackID, a Amount) {
 	s.see(stack)
 }
 
-// see lists a stack and its callers.
+// see lists a stack.
 func (s *Sums) see(id stream.StackID) {
-	for !s.seen[id] {
+	if !s.seen[id] {
 		s.seen[id] = true
 		s.stacks = append(s.stacks, id)
-		if id != 0 {
-			id, _ = s.tables.Stacks.At(id)
-		}
-		if id == 0 {
-			return
-		}
 	}
 }
 
 // Take returns the sums so far by key, valid until the next Take, and begins anew.
 func (s *Sums) Take() []Sum {
 	s.sums = s.sums[:0]
-	slices.Sort(s.stacks)
+	s.seeCallers()
 	for _, id := range slices.Backward(s.stacks) { // callees come first
 		s.give(id)
 	}
@@ -145,6 +139,37 @@ func (s *Sums) Take() []Sum {
 	s.stacks, s.All = s.stacks[:0], Amount{}
 	slices.SortFunc(s.sums, func(a, b Sum) int { return int(a.Key) - int(b.Key) })
 	return s.sums
+}
+
+// manyStacks is the part of all stacks from which on it takes less time to look at all than to sort some:
+// 1/manyStacks.
+const manyStacks = 64
+
+// seeCallers adds the callers of the stacks that are listed, and puts all in order.
+func (s *Sums) seeCallers() {
+	if len(s.stacks) < len(s.seen)/manyStacks {
+		for i := 0; i < len(s.stacks); i++ {
+			if id := s.stacks[i]; id != 0 {
+				if caller, _ := s.tables.Stacks.At(id); caller != 0 {
+					s.see(caller)
+				}
+			}
+		}
+		slices.Sort(s.stacks)
+		return
+	}
+	for id := len(s.seen) - 1; id > 0; id-- {
+		if s.seen[id] {
+			caller, _ := s.tables.Stacks.At(stream.StackID(id))
+			s.seen[caller] = s.seen[caller] || caller != 0
+		}
+	}
+	s.stacks = s.stacks[:0]
+	for id, seen := range s.seen {
+		if seen {
+			s.stacks = append(s.stacks, stream.StackID(id))
+		}
+	}
 }
 
 // give adds the amounts of a stack and all its callees to its key and its caller.

@@ -3,6 +3,7 @@ package calls
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,50 @@ func TestSums(t *testing.T) {
 		"b 11/3/30 11/3/30",
 		"main 0/0/0 15/7/70")
 	check(t, s.texts()) // Take empties
+}
+
+// Few stacks of many add up to the same as if one walked from each to its root.
+func TestFewOfMany(t *testing.T) {
+	b := streamtest.NewBuilder()
+	r := rand.New(rand.NewPCG(1, 2))
+	stacks := []stream.StackID{0}
+	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
+	for range 5000 {
+		name := b.Tables.Strings.Intern(fmt.Sprint("f", r.IntN(20)))
+		stack := b.Tables.Stacks.Intern(stacks[max(0, len(stacks)-1-r.IntN(9))], b.Tables.Frames.Intern(stream.Frame{Function: name}))
+		if int(stack) == len(stacks) {
+			stacks = append(stacks, stack)
+		}
+		p.Main.Sample(1, stack)
+	}
+	s := sum(t, b, Function)
+	tables := s.sums.tables
+	for _, n := range []int{1, 7, len(stacks) / manyStacks, len(stacks) / 2} {
+		s.sums.Take()
+		self, total := map[Key]int64{}, map[Key]int64{}
+		for range n {
+			id := stream.StackID(r.IntN(tables.Stacks.Len() + 1))
+			s.sums.AddAmount(id, Amount{Samples: 1})
+			self[s.sums.key(id)]++
+			of := map[Key]bool{s.sums.key(id): true}
+			for id != 0 {
+				of[s.sums.key(id)] = true
+				id, _ = tables.Stacks.At(id)
+			}
+			for key := range of {
+				total[key]++
+			}
+		}
+		sums := s.sums.Take()
+		if len(sums) != len(total) {
+			t.Errorf("%d stacks: %d sums, want %d", n, len(sums), len(total))
+		}
+		for _, sum := range sums {
+			if sum.Self.Samples != self[sum.Key] || sum.Total.Samples != total[sum.Key] {
+				t.Errorf("%d stacks, %s: %d, %d; want %d, %d", n, s.names.All[sum.Key], sum.Self.Samples, sum.Total.Samples, self[sum.Key], total[sum.Key])
+			}
+		}
+	}
 }
 
 // Frames can be summed up by other things than functions.
