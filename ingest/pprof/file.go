@@ -180,9 +180,11 @@ func (r *reading) keep(p *Pool, h *header) *fileRows {
 	defer p.mu.Unlock()
 	r.samples.reset(&r.tables, p, plan)
 	r.out = r.out[:0]
-	for _, m := range r.messages {
-		r.samples.read(r.held[m.from:m.to])
-		r.out = r.samples.sample.append(r.out)
+	for some := range slices.Chunk(r.messages, together) {
+		for _, m := range some {
+			r.samples.begin(r.held[m.from:m.to])
+		}
+		r.samples.finish(func() { r.out = r.samples.sample.append(r.out) })
 	}
 	p.kept += int64(len(r.out))
 	return &fileRows{bytes.Clone(r.out), r.samples.odd()}

@@ -38,6 +38,7 @@ type common struct {
 	callers dedupe.Set[call, callID]
 	outer   dedupe.Tree[callID, outerID]
 	stacks  dedupe.Tree[siteID, stackID]
+	wholes  wholes
 	labels  dedupe.Set[stream.LabelSet, labelsID]
 
 	kept int64 // bytes of stored samples
@@ -91,6 +92,9 @@ func (p *Pool) max() int64 { return cmp.Or(p.limit, maxPool) }
 
 func (p *Pool) full() bool { return p.bytes() >= p.max() }
 
+// wholesShare is the part for finding stacks as a whole, 1/wholesShare: some twenty thousand.
+const wholesShare = 12
+
 // child is a stack and one more site, 0 if it is new and there is no room. Spare pools hardly see a
 // stack again and add none.
 func (p *Pool) child(outer stackID, s siteID) stackID {
@@ -102,7 +106,7 @@ func (p *Pool) child(outer stackID, s siteID) stackID {
 
 // bytes is the approximate memory of c.
 func (c *common) bytes() int64 {
-	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.labels.Bytes() + c.kept
+	n := c.texts.Bytes() + c.modules.Bytes() + c.sites.Bytes() + c.hints.bytes() + c.callers.Bytes() + c.outer.Bytes() + c.stacks.Bytes() + c.wholes.bytes() + c.labels.Bytes() + c.kept
 	if c.code != nil {
 		n += 4 * int64(cap(c.code.stacks))
 	}

@@ -102,8 +102,21 @@ type sampleReader struct {
 	labels labels
 	sample sample // that was read last
 
+	begun  [together]begun
+	hashes [together]uint32
+	n      int // of those
+	paths  []siteID
+	values []int64
+
 	locations, numbers []uint64 // scratch
 	malformed, inexact int64
+}
+
+// begun is a parsed sample whose stack is not looked up: up to where it is in paths and values.
+type begun struct {
+	owner
+	path, values int
+	bad          bool
 }
 
 func (r *sampleReader) reset(from *tables, to *Pool, plan *values.Plan) {
@@ -113,15 +126,43 @@ func (r *sampleReader) reset(from *tables, to *Pool, plan *values.Plan) {
 	r.malformed, r.inexact = 0, 0
 }
 
-// read parses the message of a sample.
+// read reads the message of a sample.
 func (r *sampleReader) read(body []byte) {
-	if !r.parse(body) {
+	r.begin(body)
+	r.finish(func() {})
+}
+
+// begin parses the message of a sample, of which up to together may be begun.
+func (r *sampleReader) begin(body []byte) {
+	b := begun{bad: !r.parse(body)}
+	if b.bad {
 		r.malformed++
-		r.sample.values = r.sample.values[:0]
-		return
+	} else {
+		r.paths, r.hashes[r.n] = r.code.appendPath(r.paths, r.locations)
+		b.owner = r.labels.owner()
+		r.scale()
 	}
-	r.sample.stack, r.sample.inner = r.code.stack(r.locations)
-	r.sample.owner = r.labels.owner()
+	b.path, b.values = len(r.paths), len(r.values)
+	r.begun[r.n] = b
+	r.n++
+}
+
+// finish looks up the stacks of the samples that are begun, and makes each the one that was read last.
+func (r *sampleReader) finish(each func()) {
+	if r.n > 1 {
+		r.code.to.wholes.approach(r.hashes[:r.n])
+	}
+	path, values := 0, 0
+	for i := range r.begun[:r.n] {
+		b := &r.begun[i]
+		r.sample = sample{owner: b.owner, values: r.values[values:b.values]}
+		if !b.bad {
+			r.sample.stack, r.sample.inner = r.code.stack(r.paths[path:b.path], r.hashes[i])
+		}
+		path, values = b.path, b.values
+		each()
+	}
+	r.n, r.paths, r.values = 0, r.paths[:0], r.values[:0]
 }
 
 // parse parses all that needs no pool. It is not ok if the sample is damaged or has a wrong number
@@ -143,19 +184,17 @@ func (r *sampleReader) parse(body []byte) (ok bool) {
 			r.labels.add(v.Bytes)
 		}
 	}
-	r.scale()
-	return ok && !m.Bad && len(r.sample.values) == r.plan.Len()
+	return ok && !m.Bad && len(r.numbers) == r.plan.Len()
 }
 
 // scale converts the values to our units.
 func (r *sampleReader) scale() {
-	r.sample.values = r.sample.values[:0]
 	for i, n := range r.numbers {
 		v, exact := r.plan.Scale(i, int64(n))
 		if !exact {
 			r.inexact++
 		}
-		r.sample.values = append(r.sample.values, v)
+		r.values = append(r.values, v)
 	}
 }
 

@@ -17,7 +17,6 @@ type translation struct {
 	// functions are by index, without a line; start is below 0 until looked up.
 	functions []call
 
-	path  []siteID       // of a stack, the innermost first
 	known trail[stackID] // the last stack, as far as the pool has it
 
 	undefined int64 // missing locations, functions, mappings and names
@@ -51,12 +50,17 @@ func unasked[ID ~int32](list []ID, n int) []ID {
 	return list
 }
 
-// stack is the stack of some locations, the innermost first: its outer part, which is all of it
-// while the pool has room, and the remaining sites, valid until the next call.
-func (t *translation) stack(locations []uint64) (outer stackID, inner []siteID) {
-	t.setPath(locations)
-	outer, inner = t.known.follow(t.path)
-	return t.intern(outer, inner)
+// stack is the stack of a path and its hash: its outer part, which is all of it while the pool has room, and
+// the remaining sites, valid as long as the path.
+func (t *translation) stack(path []siteID, hash uint32) (outer stackID, inner []siteID) {
+	if id := t.to.wholes.find(hash, path); id != 0 {
+		return id, nil
+	}
+	outer, inner = t.known.follow(path)
+	if outer, inner = t.intern(outer, inner); len(inner) == 0 && outer != 0 && !t.to.isSpare {
+		t.to.wholes.add(hash, path, outer, t.to.max()/wholesShare)
+	}
+	return outer, inner
 }
 
 // intern looks up sites one by one, from outer inward, as far as the pool has them or has room.
@@ -72,26 +76,34 @@ func (t *translation) intern(outer stackID, inner []siteID) (stackID, []siteID) 
 	return outer, inner
 }
 
-// setPath sets path to the sites of some locations.
-func (t *translation) setPath(locations []uint64) {
-	t.path = t.path[:0]
+// appendPath appends the sites of some locations, the innermost first, and returns their hash.
+func (t *translation) appendPath(path []siteID, locations []uint64) (with []siteID, hash uint32) {
 	if len(locations) > maxStack/maxInline {
 		locations = t.cut(locations)
 	}
+	h := uint64(len(locations))
 	for _, number := range locations {
-		at := t.from.locations.find(number)
-		if at < 0 {
-			t.undefined++
-			t.path = append(t.path, 0)
-			continue
-		}
-		id := t.sites[at]
-		if id < 0 {
-			id = t.site(&t.from.locations.rows[at])
-			t.sites[at] = id
-		}
-		t.path = append(t.path, id)
+		id := t.siteAt(number)
+		h = (h ^ uint64(id)) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+		path = append(path, id)
 	}
+	return path, uint32(h)
+}
+
+// siteAt is the site of a location.
+func (t *translation) siteAt(number uint64) siteID {
+	at := t.from.locations.find(number)
+	if at < 0 {
+		t.undefined++
+		return 0
+	}
+	id := t.sites[at]
+	if id < 0 {
+		id = t.site(&t.from.locations.rows[at])
+		t.sites[at] = id
+	}
+	return id
 }
 
 // cut drops the outermost locations beyond maxStack frames.
