@@ -65,6 +65,7 @@ type runMerger struct {
 	store  *runs.Store
 	memory int64 // for reading ahead
 
+	cursors []cursor   // all, in memory that is used again: a dump may have many short series
 	waiting []cursor   // not opened, by first row
 	heap    cursorHeap // opened
 	ahead   int
@@ -90,10 +91,11 @@ type openRun struct {
 
 // start begins the merge of runs, which must be of one series.
 func (m *runMerger) start(parts []runs.Run) {
-	m.waiting, m.heap = make([]cursor, len(parts)), m.heap[:0]
+	m.cursors, m.heap = m.cursors[:0], m.heap[:0]
 	for i := range parts {
-		m.waiting[i] = cursor{key: parts[i].First, run: &parts[i]}
+		m.cursors = append(m.cursors, cursor{key: parts[i].First, run: &parts[i]})
 	}
+	m.waiting = m.cursors
 	slices.SortFunc(m.waiting, func(a, b cursor) int { return a.key.Compare(b.key) })
 	m.ahead = min(max(int(m.memory)/max(len(parts), 1), minAhead), maxAhead)
 }

@@ -58,6 +58,7 @@ type Sorter struct {
 	encoder pack.Encoder
 	block   []byte
 	order   batchSorter
+	parts   []runs.Run // scratch
 }
 
 // seriesRuns is the rows of one series so far, with provisional ids.
@@ -65,7 +66,8 @@ type seriesRuns struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
-	tally  Tally // only for a Summer
+	only   [1]runs.Run // memory of runs: most series have no more
+	tally  Tally       // only for a Summer
 }
 
 // NewSorter returns a Sorter without rows. It must be closed.
@@ -164,6 +166,7 @@ func (s *Sorter) runsOf(b *Batch) *seriesRuns {
 	r := s.index[b.Series]
 	if r == nil {
 		r = &seriesRuns{series: b.Series, args: len(b.Args)}
+		r.runs = r.only[:0]
 		s.index[b.Series] = r
 		s.series = append(s.series, r)
 	}
@@ -231,7 +234,8 @@ func (s *Sorter) spill() error {
 // unite merges the runs of r in memory to the file if they are many or short, because the
 // rows came in no order.
 func (s *Sorter) unite(m *runMerger, r *seriesRuns) error {
-	parts, size := r.held()
+	parts, size := r.held(s.parts[:0])
+	s.parts = parts
 	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
 		return nil
 	}
@@ -259,8 +263,8 @@ func (s *Sorter) uniteParts(m *runMerger, r *seriesRuns, parts []runs.Run, like 
 	return s.merge(m, parts, like, to)
 }
 
-// held is the part of each run that is in memory, and the size of all in bytes.
-func (r *seriesRuns) held() (parts []runs.Run, size int64) {
+// held appends the part of each run that is in memory, and returns the size of all in bytes.
+func (r *seriesRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
 	for i := range r.runs {
 		if part, n := r.runs[i].Held(); n > 0 {
 			parts, size = append(parts, part), size+n
