@@ -40,6 +40,7 @@ func CreateStacks(in folder.Folder, h rawformat.StacksHeader) (*Stacks, error) {
 	if s.mem, err = in.Map(s.name, rawformat.StacksFile); err != nil {
 		return nil, err
 	}
+	s.mem.FaultIn()
 	h.Version = rawformat.Version
 	rawformat.PutStacksHeader(s.Memory(), &h)
 	mem := s.Memory()

@@ -77,7 +77,9 @@ func (p *plan) meta(r *Recorder) (records [][]byte) {
 		}
 	}
 	p.metaProgram(add)
-	p.metaMachine(add)
+	for _, f := range p.facts {
+		add(f.key, f.value)
+	}
 	metaClock(r.rec, add)
 	add(rawformat.MetaChunkSize, r.keeper.ChunkSize())
 	p.metaSettings(r, add)
@@ -155,7 +157,15 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"stacks", r.rec.TestStacks())
 }
 
-func (p *plan) metaMachine(add func(string, any)) {
+// fact is what meta says of something.
+type fact struct {
+	key   string
+	value any
+}
+
+// describe finds out the facts about the process and its machine, which takes many system calls.
+func (p *plan) describe() {
+	add := func(key string, value any) { p.facts = append(p.facts, fact{key, value}) }
 	host, _ := os.Hostname() // if it fails, add leaves out ""
 	add(rawformat.MetaHost, host)
 	add(rawformat.MetaBootID, bootID())

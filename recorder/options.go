@@ -199,6 +199,7 @@ type plan struct {
 	id        identity
 	memory    bool // see [DirInMemory]
 	rules     []keeper.Trigger
+	facts     []fact // see describe
 }
 
 // plan fills in everything that o leaves open.

@@ -72,12 +72,14 @@ func newInstance() uint64 {
 	return max(1, binary.LittleEndian.Uint64(b[:]))
 }
 
-// create makes the directory and the files in it.
+// create makes the directory and the files in it. What meta says of the machine is found out meanwhile.
 func (r *Recorder) create(p *plan) error {
-	if err := r.makeDir(p); err != nil {
-		return err
+	described := r.keeper.Beside(p.describe)
+	err := r.makeDir(p)
+	if err == nil {
+		err = r.keeper.Open()
 	}
-	if err := r.keeper.Open(); err != nil {
+	if err = errors.Join(err, described()); err != nil {
 		return err
 	}
 	r.chooseCPU(p)

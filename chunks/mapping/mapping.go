@@ -21,8 +21,8 @@ type Mapping struct {
 
 var held atomic.Int64
 
-// Held is how many bytes this process has mapped by this package. All pages of a [Mapping] were
-// resident when it was made.
+// Held is how many bytes this process has mapped by this package. All pages of a [Mapping] are
+// resident from [Mapping.FaultIn] on.
 func Held() int64 { return held.Load() }
 
 // MapFile maps the beginning of a file.
@@ -53,7 +53,6 @@ func OfFile(f *os.File, size int) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	faultIn(mem)
 	return &Mapping{mem, guard, func() error { return unmapProtected(mem, guard) }}, nil
 }
 
@@ -71,7 +70,6 @@ func Anonymous(size int, release func() error) (*Mapping, error) {
 		return nil, err
 	}
 	held.Add(int64(size))
-	faultIn(mem)
 	return &Mapping{mem, nil, release}, nil
 }
 
@@ -123,8 +121,9 @@ func writeZeros(f *os.File, size int) error {
 	return nil
 }
 
-// faultIn makes every page ready for writing without changing it.
-func faultIn(mem []byte) {
+// FaultIn makes every page ready for writing without changing it. Others may write meanwhile.
+func (m *Mapping) FaultIn() {
+	mem := m.bytes
 	if populate(mem) {
 		return
 	}

@@ -19,9 +19,13 @@ import (
 func (r *Ring) Maintain() error {
 	r.lately = 2 * r.taken.Swap(0)
 	r.demand = max(r.lately, r.demand*7/8)
+	for _, c := range r.later { // as soon as the program goes on
+		c.mapping.FaultIn()
+	}
+	r.later = nil
 	var err error
 	if !r.resting.Load() {
-		err = r.grow(int(max(r.ready(), r.demand)))
+		err = r.grow(int(max(r.ready(), r.demand)), true)
 	}
 	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.clearCut(), r.shrink())
 	if r.resting.Load() {
@@ -101,8 +105,8 @@ func (r *Ring) bury() (err error) {
 	return err
 }
 
-// grow makes spare chunks until there are so many, within the limit.
-func (r *Ring) grow(spares int) error {
+// grow makes spare chunks until there are so many, within the limit. If they are to be ready, they are faulted in.
+func (r *Ring) grow(spares int, ready bool) error {
 	r.want(0)
 	for r.spares.Load() < int64(spares) && r.fits(r.files.Load()+1) {
 		if !r.admitted() {
@@ -115,6 +119,9 @@ func (r *Ring) grow(spares int) error {
 		r.crowded(err, spares)
 		if err != nil {
 			return err
+		}
+		if ready {
+			c.mapping.FaultIn()
 		}
 		r.serial++
 		r.chunks = append(r.chunks, c)

@@ -41,7 +41,7 @@ type Options struct {
 	Slot      *session.Slot       // of the session, whose limit replaces Limit; nil: the process records alone
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Pressed   int                 // the same while the session has no room for more
-	AtFirst   int                 // how many Open makes, and Maintain the others, so that a program starts soon; 0: MinSpare
+	AtFirst   int                 // how many Open makes, so that a program starts soon; Maintain makes the others, and faults all in; 0: MinSpare
 	Clock     rawformat.ClockKind // of the times that writers store
 	Keeper    uint16              // the writer that writes anchor blocks; 0: none
 
@@ -127,7 +127,8 @@ type Ring struct {
 	demand  int64    // spare chunks that there should be, by what was taken
 	chunks  []*Chunk // all
 	retired []freeFile
-	serial  int // of the next file
+	serial  int      // of the next file
+	later   []*Chunk // that Open made, to be faulted in
 }
 
 // place is what a ring notes in its chunks.
@@ -166,13 +167,14 @@ func Open(in folder.Folder, o Options) (*Ring, error) {
 	if o.Slot != nil {
 		o.Slot.Bind(r)
 	}
-	err := r.grow(r.o.AtFirst)
+	err := r.grow(r.o.AtFirst, false)
 	for tries := 0; tries < clearings && r.files.Load() < minFiles && r.clear(err); tries++ {
-		err = r.grow(r.o.AtFirst)
+		err = r.grow(r.o.AtFirst, false)
 	}
 	if err != nil && r.files.Load() < minFiles {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.later = slices.Clone(r.chunks)
 	r.Publish()
 	return r, nil
 }

@@ -95,7 +95,6 @@ func New(c Config) *Keeper {
 	if c.CounterHz > 0 {
 		k.counterPeriod = rt.Time(time.Second) / rt.Time(c.CounterHz)
 	}
-	k.counting.open(k, c.CounterHz)
 	k.heap.period = rt.Time(c.HeapEvery)
 	k.waits.hz = c.WaitHz
 	k.wall.hz.Store(int32(c.WallHz))
@@ -105,7 +104,11 @@ func New(c Config) *Keeper {
 // Open makes the process a member of its session, and creates the dictionary and the ring
 // in its directory. The error is [ErrSmall] if there is no room for them,
 // [session.ErrSlots] or [folder.ErrForeign] if the session has no place, or the disk's.
+//
+// Which counters there are is found out meanwhile: that takes as long as the ring does.
 func (k *Keeper) Open() (err error) {
+	counted := k.Beside(func() { k.counting.open(k, k.config.CounterHz) })
+	defer func() { err = errors.Join(err, counted()) }()
 	if err = k.member.join(&k.config, k.rec.Instance()); err != nil {
 		return err
 	}
@@ -284,6 +287,19 @@ func (k *Keeper) spawn(work func()) {
 
 // spawnBriefly spawns work that ends soon, and that counts as the recorder's.
 func (k *Keeper) spawnBriefly(work func()) { k.spawn(func() { k.Spent(counters.Measure(work)) }) }
+
+// Beside does a part of the start on a goroutine of its own. wait returns when it is done, with the error
+// of a bug in it.
+func (k *Keeper) Beside(work func()) (wait func() error) {
+	done := make(chan error, 1)
+	go func() {
+		done <- shard.Guard(func() error {
+			k.Spent(counters.Measure(work))
+			return nil
+		})
+	}()
+	return func() error { return <-done }
+}
 
 // Spent adds CPU time of other threads than the keeper's to the counter of the recorder's.
 func (k *Keeper) Spent(d time.Duration) { k.counting.meter.Spent(d) }
