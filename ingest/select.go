@@ -31,8 +31,12 @@ type Selection struct {
 	// Headers leaves out all events. What is told of the processes is the same, their ends included: for
 	// that the chunks that may hold the last event are read.
 	Headers bool
+	// Every, if above 1, reads one of so many chunks, of all processes: for a first picture of much. Names of
+	// processes say so.
+	Every int
 
-	jobs int // as in Options
+	chunks int // that Every was asked about
+	jobs   int // as in Options
 }
 
 // Grouping says which tracks there are, see [decode.Grouping].
@@ -218,7 +222,7 @@ func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, 
 			names = append(names, p.Name()+"  "+row.Title())
 			ledger.Add(p.notAsked("process"))
 		} else if part := s.part(p, ledger); part != nil {
-			kept = append(kept, pick{p, part})
+			kept = append(kept, pick{p, s.thin(p, part, ledger)})
 		} else {
 			ledger.Add(p.notAsked("time"))
 		}
@@ -313,6 +317,38 @@ func (s *Selection) part(p *Process, ledger *stream.Ledger) *chunks.Process {
 		ledger.Add(left)
 	}
 	return &part
+}
+
+// thin leaves one of so many chunks. Blocks that straddle need all.
+func (s *Selection) thin(p *Process, part *chunks.Process, ledger *stream.Ledger) *chunks.Process {
+	if s.Every <= 1 || slices.ContainsFunc(part.Chunks, func(im *chunks.Image) bool { return im.Header.Straddles() }) {
+		return part
+	}
+	thin := *part
+	thin.Chunks = nil
+	left := stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "chunks", Where: "first picture"}
+	for _, im := range part.Chunks {
+		if s.chunks++; s.chunks%s.Every == 0 {
+			thin.Chunks = append(thin.Chunks, im)
+			continue
+		}
+		thin.LeftOut = append(slices.Clip(thin.LeftOut), im)
+		left.Count++
+		left.Bytes += int64(im.Header.Commit.Offset())
+	}
+	if left.Count > 0 {
+		ledger.Add(left)
+	}
+	return &thin
+}
+
+// nameParts says in the names of processes how much of them is read.
+func nameParts(rows []stream.Process, chosen []pick) {
+	for i, p := range chosen {
+		if p.foreign == nil && len(p.part.Chunks) < len(p.Chunks) {
+			rows[i].Part = fmt.Sprintf("%d of %d chunks", len(p.part.Chunks), len(p.Chunks))
+		}
+	}
 }
 
 // after reports whether everything wanted came after a chunk. One that continues in the next can't

@@ -160,3 +160,39 @@ func TestFiltersOrderAndJobs(t *testing.T) {
 		}
 	}
 }
+
+// Of all processes together one of so many chunks is read. Their titles and the ledger say so.
+func TestSelectEvery(t *testing.T) {
+	dir := chapters(t)
+	const every = 7
+	var all, some stream.Count
+	found := find(t, []string{dir}, Options{})
+	copyTo(t, &all, found.Source())
+	chunks := 0
+	for _, p := range found.Processes {
+		chunks += len(p.Chunks)
+	}
+	src, err := find(t, []string{dir}, Options{}).Select(Selection{Every: every})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyTo(t, &some, src)
+	any := func(stream.Series) bool { return true }
+	if n, of := some.Sum(any).Rows, all.Sum(any).Rows; n < of/every/2 || n > of/every*2 {
+		t.Errorf("%d of %d rows", n, of)
+	}
+	left := int64(0)
+	for _, l := range some.Tables.Ledger.Lines() {
+		if l.Reason == stream.ReasonFiltered && l.Where == "first picture" {
+			left += l.Count
+		}
+	}
+	if want := int64(chunks - chunks/every); left != want {
+		t.Errorf("%d chunks left out, want %d", left, want)
+	}
+	for i := range some.Tables.Processes {
+		if title, whole := some.Tables.Processes[i].Title(), all.Tables.Processes[i].Title(); !strings.HasSuffix(title, " chunks of "+whole) {
+			t.Errorf("title %q, of all %q", title, whole)
+		}
+	}
+}

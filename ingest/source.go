@@ -59,6 +59,9 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	}
 	describe(tables, processes)
 	f.noteDiscards(processes, &tables.Ledger)
+	if s.Every > 1 {
+		nameParts(tables.Processes, chosen)
+	}
 	if s.Headers {
 		return headers(tables, processes, inputs), nil
 	}
@@ -66,7 +69,7 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 	for i, p := range processes {
 		others = append(others, p.windows(tables, stream.ProcessID(i+1), s)...)
 	}
-	if s.From == 0 && s.To == 0 { // else it is of a part
+	if s.From == 0 && s.To == 0 && s.Every <= 1 { // else it is of a part
 		recorded = watchHeap(recorded, processes)
 	}
 	if len(others) == 0 {

@@ -17,6 +17,7 @@ import (
 type Naming struct {
 	HostTells bool   // processes of its service have the same pid on several hosts
 	Short     string // the beginning of its instance if another process has the same host and pid; else ""
+	Part      string // what of it was read for a first look, such as "3 of 263 chunks"; "": all that was asked for
 }
 
 // Title is the name of the process for people: "checkout 1.42.0 · checkout-7f9c · pid 1".
@@ -24,6 +25,9 @@ type Naming struct {
 // told apart: they may be the same.
 func (p *Process) Title() string {
 	title := p.program()
+	if p.Part != "" {
+		title = p.Part + " of " + title
+	}
 	if p.Version != "" {
 		title += " " + p.Version
 	}

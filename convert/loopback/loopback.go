@@ -39,7 +39,8 @@ type Server struct {
 	secret   string
 
 	mu     sync.Mutex
-	active int         // requests that are being answered
+	active int         // requests that are being answered, and holds
+	asked  bool        // something was answered
 	timer  *time.Timer // of Linger; nil before the first answer
 	idle   chan struct{}
 }
@@ -86,12 +87,18 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 		server.Close()
 	}()
 	err := server.Serve(s.listener)
-	s.end() // if it was not the end that ended Serve
+	s.End() // if it was not the end that ended Serve
 	<-stopped
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
+}
+
+// Hold keeps a server from ending for lack of requests until release is called.
+func (s *Server) Hold() (release func()) {
+	s.begin()
+	return func() { s.done(false) }
 }
 
 // Close ends a server that will not serve.
@@ -112,7 +119,8 @@ func (s *Server) done(answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active--
-	if s.active > 0 || s.o.Linger == 0 || !answered && s.timer == nil {
+	s.asked = s.asked || answered
+	if s.active > 0 || s.o.Linger == 0 || !s.asked {
 		return
 	}
 	if s.timer != nil {
@@ -127,11 +135,12 @@ func (s *Server) lapse() {
 	quiet := s.active == 0
 	s.mu.Unlock()
 	if quiet {
-		s.end()
+		s.End()
 	}
 }
 
-func (s *Server) end() {
+// End has Serve return after the last answer.
+func (s *Server) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {

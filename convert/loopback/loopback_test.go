@@ -212,3 +212,22 @@ func TestPortTaken(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// While it is held, a server does not end for lack of requests; it lingers from then on.
+func TestHold(t *testing.T) {
+	s, ended := serve(t, Options{Linger: time.Millisecond})
+	release := s.Hold()
+	request{"GET", s.URL("p.json.gz"), "", "", nil}.do(t)
+	select {
+	case err := <-ended:
+		t.Fatalf("ended (%v) while it was held", err)
+	case <-time.After(30 * time.Millisecond):
+	}
+	release()
+	select {
+	case err := <-ended:
+		ended <- err
+	case <-time.After(time.Minute):
+		t.Fatal("does not end after release")
+	}
+}

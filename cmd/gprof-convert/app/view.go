@@ -22,6 +22,7 @@ import (
 	"gprof/convert/pprofui"
 	"gprof/convert/terminal"
 	"gprof/ingest"
+	"gprof/stream"
 )
 
 type viewCmd struct {
@@ -61,6 +62,9 @@ Its source and assembly views show what lies on this machine: source files as fo
 top --source, and programs of the build that was recorded, where the recording says
 or below --symbols.
 
+Of a large recording the browser gets a part first: names of processes say how much
+it is of them. When all is read, the command says so: reload the page then.
+
 With --terminal nothing is served: keys move, zoom, search and choose, ? lists them.
 
 The command ends with Ctrl-C, or by itself --linger after the browser last fetched
@@ -90,25 +94,80 @@ func (c *viewCmd) Run(s *input.Tool) error {
 		found.Close()
 		return console.Exit(console.Usage, err)
 	}
-	code := symbolserver.New(symbolserver.Options{SourceDirs: c.Dirs, Symbols: c.Symbols, Warn: s.Warn})
-	file, read, err := c.convert(s, found, code)
+	if part := c.part(s, found); part != nil {
+		return c.showGrowing(s, server, part, found)
+	}
+	whole, err := c.picture(s, found, s.Warn)
 	if err != nil {
 		return err
 	}
-	defer file.Discard()
-	c.Tell(s, "", read)
-	if c.HTML && !c.Quiet {
-		s.Hint(report.UnseenHint(read.Unseen))
+	defer whole.file.Discard()
+	c.told(s, whole)
+	if c.Pprof {
+		err = pprofui.Serve(io.NewSectionReader(whole.file.Handle, 0, whole.size), func(h http.Handler) error {
+			return c.serve(s, server, server.URL(""), h)
+		})
+	} else {
+		err = c.serve(s, server, c.address(s, server, whole, from, to), c.handler(whole))
 	}
-	shown := server.URL
-	if c.firefox() {
-		symbols := c.serveCode(s, server, code)
-		shown = func(name string) string { return firefox.URL(server.URL(name), symbols, read.Tables, from, to) }
-	}
-	if err := c.show(s, server, file.Handle, code, shown); err != nil {
+	if err != nil {
 		return err
 	}
-	return c.JudgeAll(read)
+	return c.JudgeAll(whole.read)
+}
+
+// picture is what is shown of recordings, or of a part of them.
+type picture struct {
+	file *output.File
+	size int64
+	read *conversion.Digest
+	code *symbolserver.Server
+}
+
+// picture reads what was found, and closes it.
+func (c *viewCmd) picture(s *input.Tool, found *ingest.Found, warn func(error)) (p *picture, err error) {
+	p = &picture{code: symbolserver.New(symbolserver.Options{SourceDirs: c.Dirs, Symbols: c.Symbols, Warn: warn})}
+	if p.file, p.read, err = c.convert(s, found, p.code); err != nil {
+		return nil, err
+	}
+	if p.size, err = p.file.Handle.Seek(0, io.SeekEnd); err != nil {
+		p.file.Discard()
+		return nil, err
+	}
+	return p, nil
+}
+
+// told says what is missing from a picture.
+func (c *viewCmd) told(s *input.Tool, p *picture) {
+	c.Tell(s, "", p.read)
+	if c.HTML && !c.Quiet {
+		s.Hint(report.UnseenHint(p.read.Unseen))
+	}
+}
+
+// address is where a browser shows a picture, with the time from from to to selected.
+func (c *viewCmd) address(s *input.Tool, server *loopback.Server, p *picture, from, to stream.Time) string {
+	if c.HTML {
+		return server.URL(pageName)
+	}
+	return firefox.URL(server.URL(profileName), c.serveCode(s, server, p.code), p.read.Tables, from, to)
+}
+
+// Names of what is served.
+const (
+	pageName    = "recording.html"
+	profileName = "recording.json.gz"
+)
+
+// handler serves a picture.
+func (c *viewCmd) handler(p *picture) http.Handler {
+	if c.HTML {
+		return loopback.File(pageName, "text/html; charset=utf-8", p.file.Handle, p.size)
+	}
+	all := http.NewServeMux()
+	all.Handle("/", loopback.File(profileName, "application/gzip", p.file.Handle, p.size))
+	p.code.Handle(all)
+	return all
 }
 
 // firefox reports whether Firefox Profiler is what shows the recording.
@@ -240,28 +299,12 @@ func (c *viewCmd) format() string {
 	return "firefox.gz"
 }
 
-// show serves the file until that ends.
-func (c *viewCmd) show(s *input.Tool, server *loopback.Server, file *os.File, code *symbolserver.Server, url func(name string) string) error {
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	serve := func(name string, h http.Handler) error {
-		ctx, release := s.Calm.Until()
-		defer release()
-		defer c.point(s, url(name))()
-		return server.Serve(ctx, h)
-	}
-	switch {
-	case c.Pprof:
-		return pprofui.Serve(io.NewSectionReader(file, 0, size), func(h http.Handler) error { return serve("", h) })
-	case c.HTML:
-		return serve("recording.html", loopback.File("recording.html", "text/html; charset=utf-8", file, size))
-	}
-	all := http.NewServeMux()
-	all.Handle("/", loopback.File("recording.json.gz", "application/gzip", file, size))
-	code.Handle(all)
-	return serve("recording.json.gz", all)
+// serve serves until that ends.
+func (c *viewCmd) serve(s *input.Tool, server *loopback.Server, url string, h http.Handler) error {
+	ctx, release := s.Calm.Until()
+	defer release()
+	defer c.point(s, url)()
+	return server.Serve(ctx, h)
 }
 
 // point prints the URL, and opens it. end is for when nothing is served any more.

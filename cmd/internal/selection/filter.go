@@ -26,6 +26,7 @@ type Filter struct {
 
 	States  bool `kong:"-"` // the states of goroutines that execution traces tell are wanted, too
 	Headers bool `kong:"-"` // no events are wanted
+	Every   int  `kong:"-"` // one of so many chunks is wanted; 0: all
 
 	redact *redact.Redactor // of the source; nil: nothing is redacted
 	spill  string           // directory for rows that wait
@@ -80,7 +81,7 @@ func (f *Filter) events(found *ingest.Found) (stream.Source, error) {
 	if err != nil {
 		return nil, console.Exit(console.Usage, err)
 	}
-	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks], States: f.States, Headers: f.Headers}
+	selection := ingest.Selection{Processes: f.Process, Tracks: f.Track, Grouping: groupings[f.Tracks], States: f.States, Headers: f.Headers, Every: f.Every}
 	if f.Given() {
 		selection.From, selection.To = from, to
 	}
