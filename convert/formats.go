@@ -42,6 +42,7 @@ type Format struct {
 	Summed     bool          // is a sum as Options.Sum makes, in any case
 	Weighs     bool          // knows Options.Weights
 	Kinds      []stream.Kind // that it has a place for; nil: all
+	Else       bool          // of a profile without samples it is of what else there is at stacks
 	Adds       bool          // adds up the samples of all processes
 	Zeros      bool          // keeps samples all of whose values are 0
 	Binary     bool          // not fit for a terminal
@@ -65,8 +66,19 @@ type Directory interface {
 	Create(name string) (io.WriteCloser, error)
 }
 
+// Places are the kinds of rows of which it has a place for some at least; nil: all.
+func (f *Format) Places() []stream.Kind {
+	if f.Else {
+		return withStacks
+	}
+	return f.Kinds
+}
+
 // Table is formats in the order of help texts. An extension is of one format only.
 type Table []Format
+
+// withStacks are the kinds of rows that can be summed up at stacks.
+var withStacks = []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations}
 
 var formats = Table{
 	{
@@ -90,7 +102,7 @@ var formats = Table{
 		Sums:       true,
 		Adds:       true,
 		Zeros:      true,
-		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		Kinds:      withStacks,
 		Binary:     true,
 		Packed:     true,
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
@@ -114,7 +126,7 @@ var formats = Table{
 		Text:       "samples with their times for OpenTelemetry's collector, as Protocol Buffers",
 		Extensions: []string{".otlp"},
 		Zeros:      true,
-		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		Kinds:      withStacks,
 		Binary:     true,
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return otlp.New(w, otlp.Options{SpillDir: o.SpillDir})
@@ -125,7 +137,7 @@ var formats = Table{
 		Text:       "the same as JSON",
 		Extensions: []string{".otlp.json"},
 		Zeros:      true,
-		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		Kinds:      withStacks,
 		open: func(w *pipeline.Writer, o Options) stream.Sink {
 			return otlp.New(w, otlp.Options{SpillDir: o.SpillDir, JSON: true})
 		},
@@ -149,13 +161,14 @@ var formats = Table{
 		Extensions: []string{".folded", ".collapsed"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
+		Else:       true,
 		open:       func(w *pipeline.Writer, o Options) stream.Sink { return folded.New(w, o.SpillDir) },
 	},
 	{
 		Name:       "speedscope",
 		Text:       "speedscope's own format: samples, waits and heap, a profile for each track",
 		Extensions: []string{".speedscope.json"},
-		Kinds:      []stream.Kind{stream.Samples, stream.Waits, stream.Measurements, stream.Allocations},
+		Kinds:      withStacks,
 		open:       func(w *pipeline.Writer, o Options) stream.Sink { return speedscope.New(w, o.SpillDir) },
 	},
 	{
@@ -171,6 +184,7 @@ var formats = Table{
 		Extensions: []string{".svg"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
+		Else:       true,
 		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return svg.New(w) },
 	},
 	{
@@ -179,6 +193,7 @@ var formats = Table{
 		Extensions: []string{".png"},
 		Adds:       true,
 		Kinds:      []stream.Kind{stream.Samples},
+		Else:       true,
 		Binary:     true,
 		open:       func(w *pipeline.Writer, _ Options) stream.Sink { return png.New(w) },
 	},

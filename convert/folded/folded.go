@@ -7,7 +7,8 @@
 // and sorted by name from the root on. A stack of more than 4,096 names is cut on the outside. A
 // function without a name is its place in its module.
 //
-// CPU time and addresses have no place here; rows other than samples are in the ledger. Names, and
+// Of pprof's profiles without samples the number is that of what there is, as bytes in use or nanoseconds. CPU time and
+// addresses have no place here; other rows are in the ledger. Names, and
 // sums of the stacks of one track, are held in memory; other tracks are spilled to a temporary
 // file.
 package folded
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"unicode"
 
+	"gprof/convert/internal/calls"
 	"gprof/convert/internal/pipeline"
 	"gprof/convert/internal/totals"
 	"gprof/stream"
@@ -35,6 +37,7 @@ type Sink struct {
 	pipe   *pipeline.Writer
 	tables *stream.Tables
 	totals *totals.Totals
+	meter  calls.Meter // says what is summed up
 	tree   tree
 	sums   *spill.File
 	tracks []track // as they come
@@ -43,9 +46,10 @@ type Sink struct {
 	counts []int64 // by node of the tree
 	nodes  []int32 // that have one
 
-	buf  []byte   // not yet written
-	line []string // scratch: names, leaf first
-	cut  int64    // lines
+	buf   []byte   // not yet written
+	line  []string // scratch: names, leaf first
+	cut   int64    // lines
+	below int64    // sums of measurements below 0
 }
 
 // track is a track's sums: the beginning of its lines, and number and samples of each node that has
@@ -69,7 +73,12 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.tables = t
+	s.meter.Of = calls.Default(t)
+	if err := s.meter.Begin(t); err != nil {
+		return err
+	}
 	s.totals = totals.New(t, s.track)
+	s.totals.Heap, s.totals.Waits, s.totals.Measurements = s.meter.Of == calls.Heap || s.meter.Of == calls.Allocations, s.meter.Of == calls.Waits, s.meter.Of.IsMeasure()
 	s.tree.build(t)
 	s.counts = make([]int64, len(s.tree.nodes))
 	return nil
@@ -77,6 +86,11 @@ func (s *Sink) Begin(t *stream.Tables) error {
 
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
+	if b.Series.Kind == stream.Measurements && s.meter.Of.IsMeasure() && !s.meter.Counts(b.Series) {
+		s.tables.Ledger.Add(stream.Line{Process: s.tables.Process(b.Series.Process).InstanceName(), Reason: stream.ReasonNoPlace,
+			What: stream.Measurements.String(), Where: "of another measure", Count: int64(b.Len())})
+		return nil
+	}
 	s.totals.Add(b)
 	return s.sums.Err()
 }
@@ -86,12 +100,30 @@ func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.
 	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewBuffer()}
 	var sum []byte
 	for i := range sums {
-		if weight := sums[i].Weight; weight > 0 {
+		if weight := s.weight(&sums[i]); weight > 0 {
 			sum = binary.AppendUvarint(sum[:0], uint64(s.tree.nodeOf[sums[i].Stack]))
 			t.sums.Write(binary.AppendUvarint(sum, uint64(weight))) // it keeps its error
 		}
 	}
 	s.tracks = append(s.tracks, t)
+}
+
+// weight is the number of a line: of samples, bytes, or in the unit of a measure.
+func (s *Sink) weight(t *totals.Total) int64 {
+	switch s.meter.Of {
+	case "":
+		return t.Weight
+	case calls.Heap:
+		return t.Allocated.Bytes - t.Freed.Bytes
+	case calls.Allocations:
+		return t.Allocated.Bytes
+	case calls.Waits:
+		return t.Wall
+	}
+	if t.Value < 0 {
+		s.below++
+	}
+	return t.Value
 }
 
 // Close writes all lines, and adds what was lost to the ledger of the tables. Tracks of the same
@@ -106,6 +138,9 @@ func (s *Sink) Close() error {
 		s.writeTrack(&s.tracks[i])
 	}
 	s.totals.Tell()
+	if s.below > 0 {
+		s.tables.Ledger.Add(stream.Line{Reason: stream.ReasonNoPlace, What: "stacks", Where: "of measurements below 0, as in differences", Count: s.below})
+	}
 	if s.cut > 0 {
 		s.tables.Ledger.Add(stream.Line{Reason: stream.ReasonCut, What: "lines", Where: fmt.Sprintf("of more than %d names: the outermost are left out; other formats have them", maxNames), Count: s.cut})
 	}

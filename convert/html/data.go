@@ -24,6 +24,7 @@ func (s *Sink) writeData(out *jsontext.Writer) {
 	member(out, "range", s.caption.Range)
 	member(out, "processCount", s.caption.Processes)
 	member(out, "losses", s.caption.Losses)
+	s.writeWidth(out)
 	s.writeAxis(out)
 	s.writeLedger(out)
 	s.writeProcesses(out)
@@ -32,6 +33,14 @@ func (s *Sink) writeData(out *jsontext.Writer) {
 	s.writeLanes(out)
 	s.writeCurves(out)
 	out.EndObject()
+}
+
+// writeWidth writes what weights are of and in, if not the number of samples.
+func (s *Sink) writeWidth(out *jsontext.Writer) {
+	if width := flame.WidthOf(&s.meter); width.Of != "" {
+		member(out, "of", width.String())
+		member(out, "unit", width.Unit)
+	}
 }
 
 func member(out *jsontext.Writer, key, value string) {

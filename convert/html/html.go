@@ -35,6 +35,7 @@ import (
 	"io"
 	"strings"
 
+	"gprof/convert/internal/calls"
 	"gprof/convert/internal/course"
 	"gprof/convert/internal/flame"
 	"gprof/convert/internal/jsontext"
@@ -51,6 +52,7 @@ type Sink struct {
 	tree    *flame.Tree
 	axis    course.Axis
 	most    course.Limits
+	meter   calls.Meter
 	cells   course.Cells
 	density []course.Sums  // samples by TrackID and slot; 0 is all others
 	lanes   []course.Lane  // by EventID
@@ -77,14 +79,16 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.density = make([]course.Sums, t.Tracks.Len()+1)
 	s.lanes = make([]course.Lane, len(t.Events)+1)
 	s.curves = make([]course.Curve, t.Counters.Len()+1)
-	return nil
+	s.meter.Of, s.meter.Give = calls.Default(t), s.give
+	return s.meter.Begin(t)
 }
 
 // Segment counts the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
-	switch b.Series.Kind {
-	case stream.Samples:
+	if s.meter.Counts(b.Series) {
 		return s.samples(b)
+	}
+	switch b.Series.Kind {
 	case stream.Markers:
 		s.markers(b)
 	case stream.Counts:
@@ -112,24 +116,32 @@ func (s *Sink) leave(b *stream.Batch, what string, n int64) {
 	s.left.Add(s.tables.Process(b.Series.Process), stream.ReasonNoPlace, what, n)
 }
 
+// samples counts samples, or what there is in their place.
 func (s *Sink) samples(b *stream.Batch) error {
-	track := b.Series.Track
-	density := &s.density[track]
-	for i, stack := range b.Stack {
+	for _, stack := range b.Stack {
 		if id := int(stack); id < 0 || id > s.tables.Stacks.Len() {
 			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
 		}
-		if weight := b.Weight[i]; weight > 0 {
-			slot := s.axis.Slot(b.Time[i])
-			*density.At(slot) += weight
-			s.cells.Add(int32(track), slot, s.tree.Node(stack), weight)
-		}
 	}
+	s.meter.Add(b)
 	return nil
+}
+
+func (s *Sink) give(at calls.Place, a calls.Amount) {
+	weight := flame.WidthOf(&s.meter).Value(a)
+	if weight <= 0 {
+		return
+	}
+	slot, track := s.axis.Slot(at.Time), at.Series.Track
+	sum := s.density[track].At(slot)
+	*sum = calls.Plus(*sum, weight)
+	s.cells.Add(int32(track), slot, s.tree.Node(at.Stack), weight)
 }
 
 // Close writes the page and adds what has no place in it to the ledger.
 func (s *Sink) Close() error {
+	s.meter.End()
+	s.meter.Tell(&s.tables.Ledger)
 	s.foldTracks()
 	s.cells.Finish()
 	s.left.Add(nil, stream.ReasonUnsupported, "ends of rare stacks", s.cells.CutNodes())

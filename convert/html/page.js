@@ -50,8 +50,15 @@ function draw() {
   showMatched();
 }
 
-// samplesText writes a number of samples.
-const samplesText = (n) => n.toLocaleString("en-US") + (n === 1 ? " sample" : " samples");
+// samplesText writes a number of samples, or what weights are in their place.
+function samplesText(n) {
+  const { of, unit } = model.data;
+  if (!of) return n.toLocaleString("en-US") + (n === 1 ? " sample" : " samples");
+  const digits = { maximumSignificantDigits: 3 };
+  if (unit === "bytes") return `${(n / (1 << 20)).toLocaleString("en-US", digits)} MiB of ${of}`;
+  if (unit === "ns") return `${(n / 1e9).toLocaleString("en-US", digits)} s of ${of}`;
+  return `${n.toLocaleString("en-US")} ${unit && unit + " "}of ${of}`;
+}
 const nameOf = (node) => (node ? model.frames[state.tree.frame[node]].name : "all");
 const shortOf = (node) => (node ? model.frames[state.tree.frame[node]].short : "all");
 

@@ -10,7 +10,6 @@ import (
 	"github.com/gdamore/tcell/v3/color"
 
 	"gprof/convert/internal/calls"
-	"gprof/convert/internal/flame"
 	"gprof/stream"
 	"gprof/stream/wording"
 )
@@ -77,7 +76,7 @@ func (p *painter) drawHead() (y int) {
 		p.text(0, 1, p.width, "no samples, memory or waits are in it", plain)
 		return 2
 	}
-	x = p.text(0, 1, p.width, p.describe(p.totals[0])+"  ", plain)
+	x = p.text(0, 1, p.width, p.of().width().Describe(p.totals[0])+"  ", plain)
 	period := fmt.Sprintf("%s, %s", clock(p.at(p.from)), time.Duration(p.at(p.to)-p.at(p.from)).Round(time.Millisecond))
 	if p.of().of == calls.Heap {
 		period = p.heapAge()
@@ -106,32 +105,6 @@ func (p *painter) heapAge() string {
 }
 
 func clock(t stream.Time) string { return time.Unix(0, int64(t)).UTC().Format("15:04:05.000") }
-
-// describe says what an amount of the basis is.
-func (p *painter) describe(v int64) string {
-	switch p.of().of {
-	case calls.CPU:
-		return p.amount(v) + " of CPU time"
-	case calls.Samples:
-		return p.amount(v) + " without CPU time"
-	case calls.Heap:
-		return p.amount(v) + " in use"
-	case calls.Allocations:
-		return p.amount(v) + " allocated"
-	}
-	return p.amount(v) + " of waiting"
-}
-
-func (p *painter) amount(v int64) string {
-	switch p.of().of {
-	case calls.Samples:
-		return flame.Count(v, "sample", "samples")
-	case calls.Heap, calls.Allocations:
-		return fmt.Sprintf("%.1f MiB", float64(v)/(1<<20))
-	}
-	d := time.Duration(v)
-	return d.Round(max(1, time.Duration(math.Pow10(len(fmt.Sprint(v))-3)))).String()
-}
 
 func share(part, all int64) string {
 	if all == 0 {
@@ -315,7 +288,7 @@ func (p *painter) drawFoot() {
 		for _, child := range p.children[p.selected] {
 			own -= p.totals[child]
 		}
-		text := fmt.Sprintf("%s %s", p.amount(p.totals[p.selected]), share(p.totals[p.selected], p.totals[0]))
+		text := fmt.Sprintf("%s %s", p.of().width().Amount(p.totals[p.selected]), share(p.totals[p.selected], p.totals[0]))
 		if p.selected != 0 {
 			text += ", self " + share(own, p.totals[0])
 		}

@@ -51,14 +51,14 @@ func (r *Run) Begin(t *stream.Tables) error {
 	if r.tree, err = flame.NewTree(t); err != nil {
 		return err
 	}
-	for _, of := range calls.Bases() {
+	for _, of := range append(calls.Bases(), calls.Measures(t)...) {
 		b := &basis{of: calls.Basis(of), meter: calls.Meter{Of: calls.Basis(of)}}
 		if !b.in(t) {
 			continue
 		}
 		b.cells = course.NewCells(r.tree, course.Limits{Cells: course.MaxCells / 4, Nodes: course.MaxNodes})
 		b.meter.Give = func(at calls.Place, a calls.Amount) {
-			if v := b.value(a); v > 0 {
+			if v := b.width().Value(a); v > 0 {
 				b.cells.Add(int32(at.Series.Track), r.axis.Slot(at.Time), r.tree.Node(at.Stack), v)
 			}
 		}
@@ -79,17 +79,13 @@ func (b *basis) in(t *stream.Tables) bool {
 		return t.Has(stream.Samples)
 	case calls.Waits:
 		return t.Has(stream.Waits)
+	case calls.Heap, calls.Allocations:
+		return t.Has(stream.Allocations)
 	}
-	return t.Has(stream.Allocations)
+	return true
 }
 
-// value is what counts of an amount: ns, bytes, or samples.
-func (b *basis) value(a calls.Amount) int64 {
-	if b.of == calls.Samples {
-		return a.Samples
-	}
-	return a.CPU
-}
+func (b *basis) width() flame.Width { return flame.WidthOf(&b.meter) }
 
 // Segment counts the rows of b.
 func (r *Run) Segment(b *stream.Batch) error {
@@ -116,6 +112,7 @@ func (r *Run) Segment(b *stream.Batch) error {
 func (r *Run) Close() error {
 	for _, b := range r.bases {
 		b.meter.End()
+		b.meter.Tell(&r.tables.Ledger)
 		b.cells.Finish()
 		r.left.Add(nil, stream.ReasonUnsupported, "ends of rare stacks", b.cells.CutNodes())
 	}

@@ -41,6 +41,9 @@ func (a *ages) see(b *stream.Batch, of calls.Basis) {
 func (a ages) list(t *stream.Tables, of string) (all []Age) {
 	for _, id := range slices.Sorted(maps.Keys(a)) {
 		p := t.Process(id)
+		if len(p.Profile.Types) > 0 {
+			continue // it is of one moment
+		}
 		age := Age{Process: p.Title(), Seen: int64(a[id]), End: int64(p.End)}
 		if of == Heap && p.Heap.Sampled != 0 {
 			age.Heap, age.Explained, age.InUse = &p.Heap, p.Heap.Explained, p.Heap.InUse

@@ -12,6 +12,7 @@ import (
 // Listing is what the lines of a function took.
 type Listing struct {
 	Of        string     `json:"of"`
+	Unit      string     `json:"unit,omitempty"`    // of a measure
 	All       Amount     `json:"all"`               // of all samples
 	Functions []Function `json:"functions"`         // of that name, those that took most first
 	Similar   []string   `json:"similar,omitempty"` // if there is none: some that have the name in theirs
@@ -52,6 +53,7 @@ type SourceSink struct {
 	Listing *Listing // whole once Close has returned
 
 	function string
+	tables   *stream.Tables
 	meter    calls.Meter
 	places   []place // by key of lines
 	owners   []place // by key of whole
@@ -86,6 +88,7 @@ const maxSimilar = 5
 
 // Begin prepares for the frames of t.
 func (s *SourceSink) Begin(t *stream.Tables) error {
+	s.tables = t
 	s.places, s.owners = make([]place, 1), make([]place, 1)
 	lineKeys, ownerKeys := map[place]calls.Key{}, map[place]calls.Key{}
 	lines, owners := make([]calls.Key, t.Frames.Len()+1), make([]calls.Key, t.Frames.Len()+1)
@@ -118,11 +121,15 @@ func (s *SourceSink) Begin(t *stream.Tables) error {
 	if s.whole, err = calls.New(t, owners); err != nil {
 		return err
 	}
+	s.Listing.table.choose(&s.meter, t)
 	s.meter.Give = func(at calls.Place, a calls.Amount) {
 		s.lines.AddAmount(at.Stack, a)
 		s.whole.AddAmount(at.Stack, a)
 	}
-	return s.meter.Begin(t)
+	l := s.Listing
+	err = l.table.begin(&s.meter, t)
+	l.Of, l.Unit = l.table.Of, l.table.Unit
+	return err
 }
 
 func keyOf(keys map[place]calls.Key, all *[]place, at place) calls.Key {
@@ -153,6 +160,7 @@ func (s *SourceSink) Segment(b *stream.Batch) error {
 // Close makes the listing.
 func (s *SourceSink) Close() error {
 	s.meter.End()
+	s.meter.Tell(&s.tables.Ledger)
 	l := s.Listing
 	l.table.All = l.table.amount(s.whole.All)
 	l.All = l.table.All

@@ -57,7 +57,11 @@ func TestSource(t *testing.T) {
 			t.Errorf("%s: %+v", name, l)
 		}
 	}
-	if _, err := NewSource("work", "moon"); !errors.Is(err, ErrOf) {
+	moon, err := NewSource("work", "moon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Copy(moon, b.Source(), stream.CopyOptions{}); !errors.Is(err, ErrMeasure) {
 		t.Errorf("of moon: %v", err)
 	}
 }

@@ -29,7 +29,8 @@ const (
 	Counter = "counter" // each counter of each process
 )
 
-// Kinds of figures that are summed up at stacks. [Auto] is CPU time if it is known of all samples, else their number.
+// Kinds of figures that are summed up at stacks, beside the names of measures. [Auto] is CPU time if it is known of all
+// samples, else their number; without samples it is what else there is.
 const (
 	Auto        = "auto"
 	CPU         = string(calls.CPU)     // of samples that have it
@@ -39,11 +40,14 @@ const (
 	Waits       = string(calls.Waits)
 )
 
-// Bases are all that can be summed up, [Auto] aside.
+// Bases are all that can be summed up, [Auto] and measures of profiles aside.
 func Bases() []string { return calls.Bases() }
 
-// ErrOf is the error of an unknown thing to sum up, or of one that its grouping has no place for.
-var ErrOf = errors.New("can't be summed up")
+// Errors of what to sum up: that its grouping has no place for, and that the recording does not have.
+var (
+	ErrOf      = errors.New("can't be summed up")
+	ErrMeasure = calls.ErrMeasure
+)
 
 // ways are the other groupings: by a name of each frame, or of each track.
 var ways = []struct {
@@ -78,10 +82,12 @@ func processName(t *stream.Tables, s stream.Series) string { return t.Process(s.
 // Table is what a recording adds up to.
 type Table struct {
 	By       string       `json:"by"`
-	Of       string       `json:"of"`      // one of [Bases], or [Auto]
-	All      Amount       `json:"all"`     // of all samples
-	Rows     []Row        `json:"rows"`    // those that took most come first
-	Markers  []MarkerRow  `json:"markers"` // only by [Marker]
+	Of       string       `json:"of"`                 // one of [Bases], a measure, or [Auto] if that is samples
+	Unit     string       `json:"unit,omitempty"`     // of a measure: bytes, ns or its own
+	Measures []string     `json:"measures,omitempty"` // that there are
+	All      Amount       `json:"all"`                // of all samples
+	Rows     []Row        `json:"rows"`               // those that took most come first
+	Markers  []MarkerRow  `json:"markers"`            // only by [Marker]
 	Counters []CounterRow `json:"counters"`
 	Ages     []Age        `json:"ages,omitempty"` // by process, of [Heap], [Allocations] and [Waits]
 }
@@ -93,6 +99,7 @@ type Amount struct {
 	CPU     int64 `json:"cpu_ns"`
 	Bytes   int64 `json:"bytes,omitempty"`   // of [Heap] or [Allocations]
 	Wait    int64 `json:"wait_ns,omitempty"` // of [Waits]
+	Value   int64 `json:"value,omitempty"`   // of a measure
 }
 
 // amount is a sum of what the table is of.
@@ -102,6 +109,9 @@ func (t *Table) amount(a calls.Amount) Amount {
 		return Amount{Bytes: a.CPU}
 	case Waits:
 		return Amount{Wait: a.CPU}
+	}
+	if t.Measured() {
+		return Amount{Value: a.CPU}
 	}
 	return Amount{Samples: a.Samples, Timed: a.Timed, CPU: a.CPU}
 }
@@ -156,13 +166,18 @@ func (t *Table) Timed() bool {
 	return t.Of == CPU || t.Of == Auto && t.All.CPU > 0 && t.All.Timed == t.All.Samples
 }
 
-// Value is what counts of an amount of the table: ns, bytes or samples.
+// Measured says that a measure is used.
+func (t *Table) Measured() bool { return t.Of != Auto && calls.Basis(t.Of).IsMeasure() }
+
+// Value is what counts of an amount of the table: ns, bytes, samples or the unit of a measure.
 func (t *Table) Value(a Amount) int64 {
 	switch {
 	case t.Of == Heap || t.Of == Allocations:
 		return a.Bytes
 	case t.Of == Waits:
 		return a.Wait
+	case t.Measured():
+		return a.Value
 	case t.Timed():
 		return a.CPU
 	}
@@ -187,14 +202,11 @@ type Sink struct {
 	reading reading // counter that is being read
 }
 
-// New returns a Sink that sums up by one of [Ways] what is [Auto], or one of [Bases]. The error is
-// [ErrBy] or [ErrOf].
+// New returns a Sink that sums up by one of [Ways] what is [Auto], one of [Bases], or a measure. The error is
+// [ErrBy] or [ErrOf]; that of Begin is [ErrMeasure].
 func New(by, of string) (*Sink, error) {
 	s := &Sink{Table: &Table{By: by, Of: of, Rows: []Row{}, Markers: []MarkerRow{}, Counters: []CounterRow{}}}
 	if of != Auto {
-		if !slices.Contains(Bases(), of) {
-			return nil, fmt.Errorf("%w: %q, want one of %s", ErrOf, of, strings.Join(Bases(), ", "))
-		}
 		s.meter.Of = calls.Basis(of)
 	}
 	for _, w := range ways {
@@ -215,6 +227,9 @@ func New(by, of string) (*Sink, error) {
 // Begin prepares for the frames of t.
 func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables, s.names = t, calls.NewNames()
+	if s.Table.By != Marker && s.Table.By != Counter {
+		s.Table.choose(&s.meter, t)
+	}
 	s.meter.Give = s.atTrack
 	if s.frame != nil {
 		var keys []calls.Key
@@ -225,7 +240,27 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		}
 		s.meter.Give = func(at calls.Place, a calls.Amount) { s.sums.AddAmount(at.Stack, a) }
 	}
-	return s.meter.Begin(t)
+	return s.Table.begin(&s.meter, t)
+}
+
+// choose decides what [Auto] is.
+func (t *Table) choose(m *calls.Meter, of *stream.Tables) {
+	t.Measures = calls.Measures(of)
+	if t.Of != Auto {
+		return
+	}
+	if m.Of = calls.Default(of); m.Of != "" {
+		t.Of = string(m.Of)
+	}
+}
+
+// begin begins, and learns the unit.
+func (t *Table) begin(m *calls.Meter, of *stream.Tables) error {
+	err := m.Begin(of)
+	if err == nil && m.Of.IsMeasure() {
+		t.Unit = m.Unit
+	}
+	return err
 }
 
 // Needs implements [stream.Summer].
@@ -307,6 +342,7 @@ func (s *Sink) Close() error {
 	s.endEvent()
 	s.endCounter()
 	s.meter.End()
+	s.meter.Tell(&s.tables.Ledger)
 	var all calls.Amount
 	sums := s.tracks
 	if s.sums != nil {

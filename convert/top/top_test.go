@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -288,12 +290,86 @@ func TestCounterRows(t *testing.T) {
 	}
 }
 
+// profiles are two profiles of other tools, without samples, that measure the same, one of them in another unit.
+func profiles() *streamtest.Builder {
+	b := streamtest.NewBuilder()
+	for i, unit := range []stream.Format{stream.FormatNanoseconds, stream.FormatBytes} {
+		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: i + 1, Name: "shop", Start: 1, End: 10,
+			Profile: stream.Profile{Types: []stream.ValueType{{Name: "wall", Unit: "nanoseconds"}, {Name: "calls", Unit: "count"}}, Default: "wall"}})
+		calls := p.Counter(stream.Counter{Name: "calls", Measure: true})
+		wall := p.Counter(stream.Counter{Name: "wall", Unit: unit, Measure: true})
+		p.Main.Measure(1, calls, b.Stack("main.main", "main.read"), 3)
+		p.Main.Measure(1, wall, b.Stack("main.main", "main.read"), 500)
+		p.Main.Measure(1, wall, b.Stack("main.main"), 20)
+		p.Main.Measure(1, wall, b.Stack("main.main", "main.wait"), -7)
+	}
+	return b
+}
+
+// What another tool measured is summed up by its name, and without samples by default; rows in another unit, and those
+// below 0, are told of.
+func TestMeasures(t *testing.T) {
+	value := func(n int64) Amount { return Amount{Value: n} }
+	b := profiles()
+	want := &Table{By: "function", Of: "wall", Unit: "ns", Measures: []string{"wall", "calls"}, All: value(520), Markers: []MarkerRow{}, Counters: []CounterRow{},
+		Rows: []Row{{"main.read", value(500), value(500)}, {"main.main", value(20), value(520)}}}
+	for _, of := range []string{Auto, "wall"} {
+		b = profiles()
+		if diff := cmp.Diff(want, table(t, "function", of, b.Source())); diff != "" {
+			t.Errorf("of %s (-want +got):\n%s", of, diff)
+		}
+	}
+	got := table(t, "process", "calls", profiles().Source())
+	if got.All != value(6) || len(got.Rows) != 2 || got.Unit != "" {
+		t.Errorf("calls: %+v", got)
+	}
+	for _, of := range []string{"moons", "wal"} {
+		sink, err := New("function", of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Copy(sink, profiles().Source(), stream.CopyOptions{}); !errors.Is(err, ErrMeasure) || !strings.Contains(err.Error(), "wall, calls, cpu") {
+			t.Errorf("of %s: %v", of, err)
+		}
+	}
+}
+
+// Measurements that are not summed up are in the ledger.
+func TestMeasuresLeftOut(t *testing.T) {
+	sink, err := New("function", Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := stream.Copy(sink, profiles().Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range sink.tables.Ledger.Lines() {
+		got = append(got, fmt.Sprint(line.Count, " ", line.What, " ", line.Where))
+	}
+	want := []string{"1 measurements below 0, as in differences", "3 measurements of the same name in another unit"}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A recording of our own has no other default than samples.
+func TestNoDefault(t *testing.T) {
+	b := kinds()
+	p := b.Process(stream.Process{Instance: 9, Name: "profile", Profile: stream.Profile{Types: []stream.ValueType{{Name: "wall", Unit: "nanoseconds"}}}})
+	p.Main.Measure(5, p.Counter(stream.Counter{Name: "wall", Measure: true}), b.Stack("main.main"), 5)
+	if got := table(t, "function", Auto, b.Source()); got.Of != Auto {
+		t.Errorf("of %s", got.Of)
+	}
+}
+
 // What makes no sense is refused.
 func TestNewRefuses(t *testing.T) {
 	for _, c := range []struct {
 		by, of string
 		want   error
-	}{{"function", "moons", ErrOf}, {Marker, Heap, ErrOf}, {Counter, CPU, ErrOf}, {"moon", Auto, ErrBy}} {
+	}{{Marker, "moons", ErrOf}, {Marker, Heap, ErrOf}, {Counter, CPU, ErrOf}, {"moon", Auto, ErrBy}} {
 		if _, err := New(c.by, c.of); !errors.Is(err, c.want) {
 			t.Errorf("by %s of %s: %v", c.by, c.of, err)
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type topCmd struct {
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
-	Of     string   `enum:"auto,${bases}" default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited. Default: cpu if all samples have it, else all samples."`
+	Of     string   `default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited; or what a profile measures itself, such as wall or cycles. Default: cpu if all samples have it, else all samples; without samples what there is."`
 	Source string   `placeholder:"FUNC" help:"Show the lines of a function, with their source where it is found. The name may lack the path of its package."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`
@@ -33,6 +34,7 @@ func (c *topCmd) Help() string {
   gprof-convert top --by package -n 10 out/session
   gprof-convert top --by marker --last 1m 'dumps/*.gprof'
   gprof-convert top --of heap out/session
+  gprof-convert top --of cycles perf.data
   gprof-convert top --by counter -n 0 out/session
   gprof-convert top --source main.work out/session
   gprof-convert top --json out/session | jq -r '.rows[0].name'
@@ -40,7 +42,7 @@ func (c *topCmd) Help() string {
 Self is what a function took by itself, total is that with all that it called; a
 function that calls itself has each sample once. Both are CPU time where it is
 known of all samples, else samples; --of sums up the heap, allocations or waits,
-and says how old that is. Of markers there are number, time, and the durations that
+and says how old that is, or what another tool measured. Of markers there are number, time, and the durations that
 half of them, 99 of 100 and all of them stayed within; of counters the last value,
 and the least, the mean over time and the most: of what counts up, in a second.`
 }
@@ -66,13 +68,27 @@ func (c *topCmd) Run(s *input.Tool) error {
 		return err
 	}
 	c.Tell(s, "", read)
-	if c.Of == top.Auto && c.By != top.Marker && c.By != top.Counter && !c.Quiet {
-		s.Hint(report.UnseenHint(read.Unseen))
-	}
-	if c.Of != top.Auto && len(sink.Table.Rows) == 0 && !c.Quiet {
-		s.Hint(nothingOf(c.Of))
+	if !c.Quiet {
+		s.Hint(c.hint(sink.Table, read))
 	}
 	return c.JudgeAll(read)
+}
+
+// hint says what else there is to sum up, or why there is nothing.
+func (c *topCmd) hint(t *top.Table, read *conversion.Digest) string {
+	switch {
+	case c.By == top.Marker || c.By == top.Counter:
+		return ""
+	case c.Of != top.Auto && len(t.Rows) == 0:
+		return nothingOf(c.Of)
+	case c.Of == top.Auto && t.Of == top.Auto:
+		return report.UnseenHint(read.Unseen)
+	}
+	others := slices.DeleteFunc(slices.Clone(t.Measures), func(name string) bool { return name == t.Of })
+	if c.Of != top.Auto || len(others) == 0 {
+		return ""
+	}
+	return "there are no samples, so these are " + t.Of + "; --of also knows " + strings.Join(others, ", ")
 }
 
 // nothingOf says why there is nothing to sum up.
@@ -89,7 +105,11 @@ func (c *topCmd) sumUp(s *input.Tool, sink stream.Sink) (*conversion.Digest, err
 	if err != nil {
 		return nil, err
 	}
-	return c.Digest(s, found, sink)
+	read, err := c.Digest(s, found, sink)
+	if errors.Is(err, top.ErrMeasure) {
+		err = console.Exit(console.Usage, err)
+	}
+	return read, err
 }
 
 // list prints the lines of a function.

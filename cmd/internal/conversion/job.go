@@ -204,7 +204,7 @@ func (m *pass) splitter(t Target) (stream.Sink, error) {
 	names := partNames{pattern: pattern, by: m.Per.By, taken: map[string]bool{}}
 	allowed := allowedPlaces{m.Found, map[string]bool{}}
 	return &split.Sink{
-		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Kinds, Rows: m.rows, SpillDir: output.Existing(dir),
+		Tracks: m.Per.By == "track", Every: stream.Time(m.Per.every), Kinds: t.Format.Places(), Rows: m.rows, SpillDir: output.Existing(dir),
 		Open: func(p split.Part) (stream.Sink, error) {
 			name := names.of(p)
 			if err := allowed.check(filepath.Join(dir, name)); err != nil {

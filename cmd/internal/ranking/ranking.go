@@ -51,6 +51,9 @@ func Total(t *top.Table) string {
 	case top.Waits:
 		return amount + " of waiting, of all goroutines together"
 	}
+	if t.Measured() {
+		return amount + " of " + t.Of
+	}
 	samples := human.Plural(int(t.All.Samples), "sample")
 	if t.Timed() {
 		return amount + " of CPU time in " + samples
@@ -63,6 +66,8 @@ func Amount(t *top.Table, a top.Amount) string {
 	switch v := t.Value(a); {
 	case t.Of == top.Heap || t.Of == top.Allocations:
 		return human.Bytes(v)
+	case t.Measured():
+		return Quantity(float64(v), t.Unit)
 	case t.Of == top.Waits || t.Timed():
 		return human.Time(v)
 	default:

@@ -1,8 +1,16 @@
 package calls
 
-import "gprof/stream"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
-// Basis is what is summed up at stacks.
+	"gprof/stream"
+)
+
+// Basis is what is summed up at stacks: one of these, or the name of a measure of a profile that was not made by us.
 type Basis string
 
 const (
@@ -13,23 +21,93 @@ const (
 	Waits       Basis = "waits"       // time that goroutines waited
 )
 
-// Bases are all there are.
+// Bases are all there are, measures aside.
 func Bases() []string {
 	return []string{string(CPU), string(Samples), string(Heap), string(Allocations), string(Waits)}
 }
 
-// Valued reports whether it is of rows that are no samples: an [Amount] of them has their value, ns or
-// bytes, in place of CPU time.
-func (b Basis) Valued() bool { return b == Heap || b == Allocations || b == Waits }
+// Valued reports whether it is of rows that are no samples: an [Amount] of them has their value, in ns, bytes or the
+// unit of a measure, in place of CPU time.
+func (b Basis) Valued() bool { return b != "" && b != CPU && b != Samples }
+
+// IsMeasure reports whether it is the name of a measure.
+func (b Basis) IsMeasure() bool { return b != "" && !slices.Contains(Bases(), string(b)) }
+
+// Default is what to sum up of t if nobody says: all samples, which is "". Of pprof's profiles without any it is what
+// there is, first of all what a profile itself wants to be shown.
+func Default(t *stream.Tables) Basis {
+	own := func(p stream.Process) bool { return len(p.Profile.Types) == 0 }
+	if t.Has(stream.Samples) || slices.ContainsFunc(t.Processes, own) {
+		return ""
+	}
+	measures := Measures(t)
+	for i := range t.Processes {
+		switch wanted := t.Processes[i].Profile.Default; {
+		case slices.Contains(measures, wanted):
+			return Basis(wanted)
+		case wanted == "alloc_space" && t.Has(stream.Allocations):
+			return Allocations
+		}
+	}
+	switch {
+	case t.Has(stream.Waits):
+		return Waits
+	case t.Has(stream.Allocations):
+		return Heap
+	case len(measures) > 0:
+		return Basis(measures[len(measures)-1]) // as go tool pprof does
+	}
+	return ""
+}
+
+// Measures are the names of the measures of t, in the order of the profiles that they come from.
+func Measures(t *stream.Tables) (names []string) {
+	if !t.Has(stream.Measurements) {
+		return nil
+	}
+	for id := 1; id <= t.Counters.Len(); id++ {
+		if c := t.Counters.At(stream.CounterID(id)); c.Measure && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	place := func(name string) int {
+		for i := range t.Processes {
+			if at := slices.IndexFunc(t.Processes[i].Profile.Types, func(v stream.ValueType) bool { return v.Name == name }); at >= 0 {
+				return at
+			}
+		}
+		return len(names)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+	return names
+}
+
+// ErrMeasure is the error of a measure that a run does not have.
+var ErrMeasure = errors.New("there is no such measure")
 
 // Meter gives what counts by a Basis: rows of samples with or without CPU time, by which Basis is "".
 type Meter struct {
 	Of   Basis
 	Give func(at Place, a Amount)
 
-	heap  Place   // of the process whose allocations are in inUse: the last ones
-	inUse []int64 // bytes by StackID, of Heap
+	// Unit is that of a measure, known after Begin: "bytes", "ns", another that the profile names, or "" of a number.
+	Unit string
+
+	heap     Place   // of the process whose allocations are in inUse: the last ones
+	inUse    []int64 // bytes by StackID, of Heap
+	measures []match // by CounterID
+	other    int64   // measurements in other units
+	below    int64   // measurements below 0
 }
+
+// match says whether a measure is the one that is summed up.
+type match uint8
+
+const (
+	otherName match = iota
+	otherUnit
+	matches
+)
 
 // Place is what an amount is of. What is in use has the time at which the heap was last read.
 type Place struct {
@@ -38,8 +116,11 @@ type Place struct {
 	Time   stream.Time
 }
 
-// Begin prepares for the stacks of t. The error is a [stream.ErrMemory].
+// Begin prepares for the stacks of t. The error is a [stream.ErrMemory] or [ErrMeasure].
 func (m *Meter) Begin(t *stream.Tables) error {
+	if m.Of.IsMeasure() {
+		return m.find(t)
+	}
 	if m.Of != Heap {
 		return nil
 	}
@@ -51,11 +132,80 @@ func (m *Meter) Begin(t *stream.Tables) error {
 	return err
 }
 
+// find finds the measure. Of several units the first one counts.
+func (m *Meter) find(t *stream.Tables) error {
+	m.measures = make([]match, t.Counters.Len()+1)
+	found := false
+	for id := range m.measures[1:] {
+		c := t.Counters.At(stream.CounterID(id + 1))
+		if !c.Measure || c.Name != string(m.Of) {
+			continue
+		}
+		unit := cmp.Or(c.Unit.Unit(), c.Description)
+		if !found {
+			found, m.Unit = true, unit
+		}
+		m.measures[id+1] = otherUnit
+		if unit == m.Unit {
+			m.measures[id+1] = matches
+		}
+	}
+	if found {
+		return nil
+	}
+	has := append(Measures(t), Bases()...)
+	return fmt.Errorf("%w: %q; want one of %s", ErrMeasure, m.Of, strings.Join(has, ", "))
+}
+
+func (m *Meter) measured(b *stream.Batch) {
+	switch m.measures[b.Series.Counter] {
+	case matches:
+		for i, v := range b.Value {
+			if v < 0 {
+				m.below++
+			} else if v > 0 {
+				m.Give(placeOf(b, i), Valued(v, 1))
+			}
+		}
+	case otherUnit:
+		m.other += int64(b.Len())
+	}
+}
+
+// Tell adds to a ledger which measurements were left out.
+func (m *Meter) Tell(l *stream.Ledger) {
+	for _, left := range []struct {
+		where string
+		rows  int64
+	}{{"of the same name in another unit", m.other}, {"below 0, as in differences", m.below}} {
+		if left.rows > 0 {
+			l.Add(stream.Line{Reason: stream.ReasonNoPlace, What: "measurements", Where: left.where, Count: left.rows})
+		}
+	}
+}
+
+// Counts reports whether rows of a series may count.
+func (m *Meter) Counts(s stream.Series) bool {
+	switch s.Kind {
+	case stream.Samples:
+		return !m.Of.Valued()
+	case stream.Waits:
+		return m.Of == Waits
+	case stream.Allocations:
+		return m.Of == Heap || m.Of == Allocations
+	case stream.Measurements:
+		return m.measures != nil && m.measures[s.Counter] != otherName
+	}
+	return false
+}
+
 // Add takes a segment of any kind. What is in use is known at the end of a process alone.
 func (m *Meter) Add(b *stream.Batch) {
 	switch kind := b.Series.Kind; {
 	case kind == stream.Samples && !m.Of.Valued():
 		m.samples(b)
+	case kind == stream.Measurements && m.measures != nil:
+		m.measured(b)
 	case kind == stream.Waits && m.Of == Waits:
 		for i, v := range b.Value {
 			m.Give(placeOf(b, i), Valued(v, b.Number[i]))

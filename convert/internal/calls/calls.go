@@ -28,11 +28,11 @@ type Amount struct {
 
 // Add adds o.
 func (a *Amount) Add(o Amount) {
-	a.Samples, a.Timed, a.CPU = plus(a.Samples, o.Samples), plus(a.Timed, o.Timed), plus(a.CPU, o.CPU)
+	a.Samples, a.Timed, a.CPU = Plus(a.Samples, o.Samples), Plus(a.Timed, o.Timed), Plus(a.CPU, o.CPU)
 }
 
-// plus adds two non-negative numbers, saturated.
-func plus(a, b int64) int64 {
+// Plus adds two non-negative numbers, saturated.
+func Plus(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gprof/convert/internal/calls"
 	"gprof/stream"
 )
 
@@ -80,15 +81,16 @@ type painter struct {
 	caption  *Caption
 	tree     *Tree
 	font     Font
-	all      int64 // samples
+	of       Width
+	all      int64 // of the root
 	depth    int   // of the deepest box
 	packages bool  // colours tell packages apart: all are of one category
 }
 
 // newPicture lays out the graph of a tree whose nodes weigh totals. Texts are cut as font measures
 // them.
-func newPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
-	p := painter{Picture: Picture{Width: pictureWidth, Title: "Flame graph of " + c.Title}, caption: c, tree: tree, font: font, all: totals[0], packages: tree.oneCategory()}
+func newPicture(tree *Tree, totals []int64, of Width, c *Caption, font Font) *Picture {
+	p := painter{Picture: Picture{Width: pictureWidth, Title: "Flame graph of " + c.Title}, caption: c, tree: tree, font: font, of: of, all: totals[0], packages: tree.oneCategory()}
 	boxes, depth := tree.boxes(totals, totals[0]/(2*inner), maxRows)
 	p.depth = depth
 	p.Height = header + min(p.depth+1, maxRows)*rowHeight + footer
@@ -103,7 +105,7 @@ func newPicture(tree *Tree, totals []int64, c *Caption, font Font) *Picture {
 
 func (p *painter) addHeader() {
 	p.addLine(TitleStyle, 38, p.caption.Title)
-	p.addLine(FactStyle, 61, strings.Join([]string{p.caption.Range, p.caption.Processes, Count(p.all, "sample", "samples")}, " · "))
+	p.addLine(FactStyle, 61, strings.Join([]string{p.caption.Range, p.caption.Processes, p.of.Describe(p.all)}, " · "))
 	if p.caption.Losses != "" {
 		p.addLine(LossStyle, 84, "Missing: "+p.caption.Losses)
 	} else {
@@ -112,7 +114,7 @@ func (p *painter) addHeader() {
 }
 
 func (p *painter) addFooter() {
-	text := "Width is samples. Boxes narrower than half a pixel are not drawn."
+	text := "Width is " + p.of.String() + ". Boxes narrower than half a pixel are not drawn."
 	if p.depth >= maxRows {
 		text += fmt.Sprintf(" Neither are rows below the %dth: the deepest stack has %d.", maxRows, p.depth)
 	}
@@ -175,7 +177,7 @@ func (p *painter) addBar(b box) {
 	all := float64(max(p.all, 1))
 	bar := Bar{X: margin + float64(b.left)/all*inner, Y: float64(header + int(b.depth)*rowHeight), Height: rowHeight - 1,
 		Width: float64(b.width) / all * inner, Color: p.color(f), Tint: f.Tint, Name: f.Name,
-		Facts: fmt.Sprintf("%s, %.2f %%", Count(b.width, "sample", "samples"), 100*float64(b.width)/all)}
+		Facts: fmt.Sprintf("%s, %.2f %%", p.of.Amount(b.width), 100*float64(b.width)/all)}
 	if b.node == 0 {
 		bar.Width = inner // also of no samples at all
 	}
@@ -206,12 +208,14 @@ func Fit(font Font, s Style, text string, width float64) string {
 	return text
 }
 
-// Still is the common part of the sinks of pictures: it counts the samples of the whole run.
+// Still is the common part of the sinks of pictures: it counts the samples of the whole run, or if there are none what
+// there is in their place.
 type Still struct {
 	tables  *stream.Tables
 	tree    *Tree
 	caption Caption
-	self    []int64 // samples by node
+	meter   calls.Meter
+	self    []int64 // by node
 	left    Omissions
 }
 
@@ -224,27 +228,34 @@ func (s *Still) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.caption = NewCaption(t, t.Ledger.Lines())
 	s.self = make([]int64, len(s.tree.Parent))
-	return nil
+	s.meter.Of = calls.Default(t)
+	s.meter.Give = func(at calls.Place, a calls.Amount) {
+		node := s.tree.Node(at.Stack)
+		s.self[node] = calls.Plus(s.self[node], WidthOf(&s.meter).Value(a))
+	}
+	return s.meter.Begin(t)
 }
 
-// Segment counts the samples of b.
+// Segment counts the rows of b.
 func (s *Still) Segment(b *stream.Batch) error {
-	if b.Series.Kind != stream.Samples {
+	if !s.meter.Counts(b.Series) {
 		s.left.Add(s.tables.Process(b.Series.Process), stream.ReasonNoPlace, b.Series.Kind.String(), int64(b.Len()))
 		return nil
 	}
-	for i, stack := range b.Stack {
+	for _, stack := range b.Stack {
 		if id := int(stack); id < 0 || id > s.tables.Stacks.Len() {
 			return fmt.Errorf("%w: stack %d of %d", stream.ErrBatch, id, s.tables.Stacks.Len())
 		}
-		s.self[s.tree.Node(stack)] += max(b.Weight[i], 0)
 	}
+	s.meter.Add(b)
 	return nil
 }
 
 // Picture is the picture of what was counted.
 func (s *Still) Picture(font Font) *Picture {
-	return newPicture(s.tree, s.tree.Totals(s.self), &s.caption, font)
+	s.meter.End()
+	s.meter.Tell(&s.tables.Ledger)
+	return newPicture(s.tree, s.tree.Totals(s.self), WidthOf(&s.meter), &s.caption, font)
 }
 
 // Tell adds what has no place in a picture to the ledger.
