@@ -143,7 +143,9 @@ func keyOf(keys map[place]calls.Key, all *[]place, at place) calls.Key {
 }
 
 // Needs implements [stream.Summer].
-func (s *SourceSink) Needs(k stream.Kind, _ *stream.Tables) stream.Need { return s.meter.Needs(k) }
+func (s *SourceSink) Needs(k stream.Kind, t *stream.Tables) stream.Need {
+	return s.Listing.table.needs(&s.meter, k, t)
+}
 
 // Sums implements [stream.Summer].
 func (s *SourceSink) Sums(sums *stream.Sums) error {

@@ -243,6 +243,18 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	return s.Table.begin(&s.meter, t)
 }
 
+// needs says which rows are needed, while it may not be clear yet what [Auto] is.
+func (t *Table) needs(m *calls.Meter, k stream.Kind, of *stream.Tables) stream.Need {
+	if need := m.Needs(k); need != stream.NeedsTally || t.Of != Auto || !calls.OnlyProfiles(of) {
+		return need
+	}
+	switch k {
+	case stream.Waits, stream.Allocations, stream.Measurements:
+		return stream.NeedsRows
+	}
+	return stream.NeedsTally
+}
+
 // choose decides what [Auto] is.
 func (t *Table) choose(m *calls.Meter, of *stream.Tables) {
 	t.Measures = calls.Measures(of)
@@ -264,14 +276,14 @@ func (t *Table) begin(m *calls.Meter, of *stream.Tables) error {
 }
 
 // Needs implements [stream.Summer].
-func (s *Sink) Needs(k stream.Kind, _ *stream.Tables) stream.Need {
+func (s *Sink) Needs(k stream.Kind, t *stream.Tables) stream.Need {
 	switch {
 	case s.Table.By == Marker && k == stream.Markers, s.Table.By == Counter && k == stream.Counts:
 		return stream.NeedsRows
 	case s.Table.By == Marker, s.Table.By == Counter:
 		return stream.NeedsTally
 	}
-	need := s.meter.Needs(k)
+	need := s.Table.needs(&s.meter, k, t)
 	if s.track != nil && need == stream.NeedsStacks {
 		need = stream.NeedsRows
 	}

@@ -296,7 +296,7 @@ func profiles() *streamtest.Builder {
 	for i, unit := range []stream.Format{stream.FormatNanoseconds, stream.FormatBytes} {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: i + 1, Name: "shop", Start: 1, End: 10,
 			Profile: stream.Profile{Types: []stream.ValueType{{Name: "wall", Unit: "nanoseconds"}, {Name: "calls", Unit: "count"}}, Default: "wall"}})
-		calls := p.Counter(stream.Counter{Name: "calls", Measure: true})
+		calls := p.Counter(stream.Counter{Name: "calls", Description: "count", Measure: true})
 		wall := p.Counter(stream.Counter{Name: "wall", Unit: unit, Measure: true})
 		p.Main.Measure(1, calls, b.Stack("main.main", "main.read"), 3)
 		p.Main.Measure(1, wall, b.Stack("main.main", "main.read"), 500)

@@ -20,7 +20,7 @@ import (
 type topCmd struct {
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"${way}" enum:"${ways}" placeholder:"WHAT" help:"What to sum up by: ${enum}."`
-	Of     string   `default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited; or what a profile measures itself, such as wall or cycles. Default: cpu if all samples have it, else all samples; without samples what there is."`
+	Of     string   `default:"auto" placeholder:"KIND" help:"What to sum up at stacks: cpu, samples with CPU time; samples, those without, by their number; heap, bytes in use at the end; allocations, bytes; waits, time that goroutines waited; or what a profile measures itself, such as wall or cache-misses. Default: cpu if all samples have it, else all samples; without samples what there is."`
 	Source string   `placeholder:"FUNC" help:"Show the lines of a function, with their source where it is found. The name may lack the path of its package."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many rows to show; 0 is all. Default: ${default}."`
 	JSON   bool     `name:"json" help:"Print JSON, with both samples and CPU time."`
@@ -34,7 +34,7 @@ func (c *topCmd) Help() string {
   gprof-convert top --by package -n 10 out/session
   gprof-convert top --by marker --last 1m 'dumps/*.gprof'
   gprof-convert top --of heap out/session
-  gprof-convert top --of cycles perf.data
+  gprof-convert top --of cache-misses perf.data
   gprof-convert top --by counter -n 0 out/session
   gprof-convert top --source main.work out/session
   gprof-convert top --json out/session | jq -r '.rows[0].name'

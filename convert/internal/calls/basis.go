@@ -36,8 +36,7 @@ func (b Basis) IsMeasure() bool { return b != "" && !slices.Contains(Bases(), st
 // Default is what to sum up of t if nobody says: all samples, which is "". Of pprof's profiles without any it is what
 // there is, first of all what a profile itself wants to be shown.
 func Default(t *stream.Tables) Basis {
-	own := func(p stream.Process) bool { return len(p.Profile.Types) == 0 }
-	if t.Has(stream.Samples) || slices.ContainsFunc(t.Processes, own) {
+	if t.Has(stream.Samples) || !OnlyProfiles(t) {
 		return ""
 	}
 	measures := Measures(t)
@@ -58,6 +57,11 @@ func Default(t *stream.Tables) Basis {
 		return Basis(measures[len(measures)-1]) // as go tool pprof does
 	}
 	return ""
+}
+
+// OnlyProfiles reports whether all processes of t come from pprof's profiles.
+func OnlyProfiles(t *stream.Tables) bool {
+	return !slices.ContainsFunc(t.Processes, func(p stream.Process) bool { return len(p.Profile.Types) == 0 })
 }
 
 // Measures are the names of the measures of t, in the order of the profiles that they come from.
@@ -142,6 +146,9 @@ func (m *Meter) find(t *stream.Tables) error {
 			continue
 		}
 		unit := cmp.Or(c.Unit.Unit(), c.Description)
+		if unit == "count" {
+			unit = ""
+		}
 		if !found {
 			found, m.Unit = true, unit
 		}
@@ -241,7 +248,7 @@ func (m *Meter) Needs(k stream.Kind) stream.Need {
 	switch {
 	case k == stream.Samples && !m.Of.Valued():
 		return stream.NeedsStacks
-	case k == stream.Waits && m.Of == Waits, k == stream.Allocations && (m.Of == Heap || m.Of == Allocations):
+	case k == stream.Waits && m.Of == Waits, k == stream.Allocations && (m.Of == Heap || m.Of == Allocations), k == stream.Measurements && m.Of.IsMeasure():
 		return stream.NeedsRows
 	}
 	return stream.NeedsTally
