@@ -310,12 +310,10 @@ func profiles() *streamtest.Builder {
 // below 0, are told of.
 func TestMeasures(t *testing.T) {
 	value := func(n int64) Amount { return Amount{Value: n} }
-	b := profiles()
 	want := &Table{By: "function", Of: "wall", Unit: "ns", Measures: []string{"wall", "calls"}, All: value(520), Markers: []MarkerRow{}, Counters: []CounterRow{},
 		Rows: []Row{{"main.read", value(500), value(500)}, {"main.main", value(20), value(520)}}}
 	for _, of := range []string{Auto, "wall"} {
-		b = profiles()
-		if diff := cmp.Diff(want, table(t, "function", of, b.Source())); diff != "" {
+		if diff := cmp.Diff(want, table(t, "function", of, profiles().Source())); diff != "" {
 			t.Errorf("of %s (-want +got):\n%s", of, diff)
 		}
 	}
