@@ -6,9 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"gprof/ingest/internal/gunzip"
 )
 
 // IsGzip and IsZstd recognize a compressed stream.
@@ -24,14 +23,14 @@ func IsZstd(head []byte) bool {
 // gzip decoders: profiles come by the thousand. The zero Unpacker is ready for concurrent use.
 type Unpacker struct {
 	Budget
-	idle sync.Pool // of *gunzip.Reader
+	idle sync.Pool // of *gzip.Reader
 }
 
 // Gunzip unpacks a stream. The result must be closed, which does not close r.
 func (u *Unpacker) Gunzip(r io.Reader) (io.ReadCloser, error) {
-	z, ok := u.idle.Get().(*gunzip.Reader)
+	z, ok := u.idle.Get().(*gzip.Reader)
 	if !ok {
-		z = new(gunzip.Reader)
+		z = new(gzip.Reader)
 	}
 	raw := &errReader{r: r}
 	if err := z.Reset(raw); err != nil {
