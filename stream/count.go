@@ -30,11 +30,15 @@ func (c *Count) Begin(t *Tables) error {
 	return nil
 }
 
+// counting is a Count that takes sums. Count itself has no such methods: a Sink in which one is
+// embedded would have them, too, and its own Segment would get no rows.
+type counting struct{ *Count }
+
 // Needs implements [Summer].
-func (c *Count) Needs(Kind, *Tables) Need { return NeedsTally }
+func (c counting) Needs(Kind, *Tables) Need { return NeedsTally }
 
 // Sums implements [Summer].
-func (c *Count) Sums(s *Sums) error {
+func (c counting) Sums(s *Sums) error {
 	c.Series, c.summed = s.Series, true
 	return nil
 }

@@ -42,7 +42,7 @@ func (t tee) Begin(tables *Tables) error {
 // Needs implements [Summer]: of sinks that are none, all rows are needed.
 func (t tee) Needs(k Kind, tables *Tables) (need Need) {
 	for i, s := range t {
-		of, ok := s.(Summer)
+		of, ok := summer(s)
 		if !ok {
 			return NeedsRows
 		}
@@ -56,7 +56,7 @@ func (t tee) Needs(k Kind, tables *Tables) (need Need) {
 // Sums implements [Summer].
 func (t tee) Sums(sums *Sums) error {
 	return t.each(func(s Sink) error {
-		if of, ok := s.(Summer); ok {
+		if of, ok := summer(s); ok {
 			return of.Sums(sums)
 		}
 		return nil

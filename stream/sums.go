@@ -17,6 +17,15 @@ type Summer interface {
 	Sums(s *Sums) error
 }
 
+// summer is a Sink that takes sums. Not ok: it needs rows.
+func summer(s Sink) (of Summer, ok bool) {
+	if c, ok := s.(*Count); ok {
+		return counting{c}, true
+	}
+	of, ok = s.(Summer)
+	return of, ok
+}
+
 // Need is how much of rows is needed. What others need of the same rows is the least Need.
 type Need uint8
 
@@ -63,7 +72,7 @@ type summing struct {
 
 // summingFor sums up what dst needs no better.
 func summingFor(dst Sink, t *Tables, memory int64) (s summing) {
-	of, ok := dst.(Summer)
+	of, ok := summer(dst)
 	if !ok {
 		return s
 	}

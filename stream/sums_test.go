@@ -127,3 +127,27 @@ func TestSumsOfParts(t *testing.T) {
 		t.Errorf("%d samples came as rows, want 2", sink.rows[stream.Samples])
 	}
 }
+
+// embedding is a Sink of others that counts, and looks at the rows itself.
+type embedding struct {
+	stream.Count
+	rows int
+}
+
+func (e *embedding) Segment(b *stream.Batch) error {
+	e.rows += b.Len()
+	return e.Count.Segment(b)
+}
+
+// A Sink in which a Count is embedded gets the rows.
+func TestEmbeddedCount(t *testing.T) {
+	b := streamtest.NewBuilder()
+	b.Process(stream.Process{Instance: 1, Pid: 1}).Main.Sample(1, b.Stack("main"))
+	e := new(embedding)
+	if err := stream.Copy(e, b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.Sum(func(stream.Series) bool { return true }).Rows; e.rows != 1 || n != 1 {
+		t.Errorf("%d rows, counted %d, want 1", e.rows, n)
+	}
+}
