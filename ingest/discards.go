@@ -96,6 +96,13 @@ func (p *Process) From() stream.Time {
 	return 0
 }
 
+// InPlace reports whether p is read where it lies, in a directory or a packed file, and not from an
+// archive that was unpacked, or another tool's file.
+func (p *Process) InPlace() bool {
+	_, packed := p.files.(interface{ Live(instance uint64) bool })
+	return p.foreign == nil && (packed || p.disk != "")
+}
+
 // Snapshot reports whether p was recording when its archive was packed, or at the end of a slice, so
 // that nothing tells how it ended.
 func (p *Process) Snapshot() bool {

@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -193,6 +196,36 @@ func TestSelectEvery(t *testing.T) {
 	for i := range some.Tables.Processes {
 		if title, whole := some.Tables.Processes[i].Title(), all.Tables.Processes[i].Title(); !strings.HasSuffix(title, " chunks of "+whole) {
 			t.Errorf("title %q, of all %q", title, whole)
+		}
+	}
+}
+
+// What is unpacked first, or another tool's, takes long to open again.
+func TestInPlace(t *testing.T) {
+	dir := chapters(t)
+	var unzipped bytes.Buffer
+	archive := tar.NewWriter(&unzipped)
+	if err := errors.Join(archive.AddFS(os.DirFS(dir)), archive.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write(unzipped.Bytes())
+	z.Close()
+	file, packed := filepath.Join(t.TempDir(), "session.tar.gz"), filepath.Join(t.TempDir(), "session.gprof")
+	var pack bytes.Buffer
+	_, err := find(t, []string{dir}, Options{}).Pack(&pack, PackOptions{})
+	if err = errors.Join(err, os.WriteFile(packed, pack.Bytes(), 0o600), os.WriteFile(file, zipped.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		input string
+		want  bool
+	}{{dir, true}, {packed, true}, {file, false}, {"chrometrace/testdata/chrome.json", false}} {
+		for _, p := range find(t, []string{c.input}, Options{}).Processes {
+			if p.InPlace() != c.want {
+				t.Errorf("%s: process %s is in place: %v", c.input, p.Name(), !c.want)
+			}
 		}
 	}
 }

@@ -18,12 +18,14 @@ const (
 	fewBytes = 16 << 20
 )
 
-// part is a first picture of large recordings, nil if there is none: what was found is small, or can't be
-// read twice.
+// part is a first picture of large recordings, nil if there is none: what was found is small, or takes long
+// to open twice.
 func (c *viewCmd) part(s *input.Tool, found *ingest.Found) *picture {
 	size := int64(0)
 	for _, p := range found.Processes {
-		size += p.Bytes()
+		if size += p.Bytes(); !p.InPlace() {
+			return nil
+		}
 	}
 	if size < manyBytes || c.Pprof || c.Given() {
 		return nil
@@ -35,7 +37,7 @@ func (c *viewCmd) part(s *input.Tool, found *ingest.Found) *picture {
 	}
 	of := *c
 	of.Every, of.Quiet = int(size/fewBytes), true
-	again, err := of.Open(s, of.Inputs, "")
+	again, err := ingest.Find(of.Inputs, of.Options(s, "")) // what there is to warn of was said before
 	if err != nil {
 		return nil // reading all of it will say so; likewise below
 	}
