@@ -165,16 +165,16 @@ func TestLastSamples(t *testing.T) {
 func TestSpareIsBounded(t *testing.T) {
 	var s freeList
 	series := func(track int) stream.Series { return stream.Series{Track: stream.TrackID(track)} }
-	large := &stream.Batch{Series: series(1), Time: make([]stream.Time, maxSpare/2)}
+	large := &stream.Batch{Series: series(1), Time: make([]stream.Time, minSpare/2)}
 	s.give(large)
 	for i := range 10 {
-		s.give(&stream.Batch{Series: series(2 + i/2), Time: make([]stream.Time, maxSpare/4)})
+		s.give(&stream.Batch{Series: series(2 + i/2), Time: make([]stream.Time, minSpare/4)})
 	}
-	if len(s.known) != 2 || len(s.other) != 1 || s.rows != maxSpare {
+	if len(s.known) != 2 || len(s.other) != 1 || s.rows != minSpare {
 		t.Errorf("%d and %d batches of %d rows are kept", len(s.known), len(s.other), s.rows)
 	}
 	s.take(series(3))
-	if got := s.take(series(2)); got.Series != series(2) || s.rows != maxSpare/2 {
+	if got := s.take(series(2)); got.Series != series(2) || s.rows != minSpare/2 {
 		t.Errorf("series 2 gets the batch of %v, %d rows are left", got.Series, s.rows)
 	}
 	if b := s.take(series(3)); b == large {
@@ -183,5 +183,20 @@ func TestSpareIsBounded(t *testing.T) {
 	s.forget()
 	if b := s.take(series(3)); b != large || s.rows != 0 || s.take(series(1)).Len() != 0 {
 		t.Errorf("%d rows are left", s.rows)
+	}
+}
+
+// Rows of thousands of series are handed on later, as far as there is memory for them.
+func TestFull(t *testing.T) {
+	for _, c := range []struct{ rows, series, most int }{
+		{batchRows, 1, maxRows}, {batchRows, 8, 0}, {16_000, 1000, maxRows}, {maxRows, 20_000, maxRows}, {batchRows, 20_000, 0}, {9000, 20_000, 9000},
+	} {
+		r := rows{order: make([]*stream.Batch, c.series), most: c.most, count: c.rows}
+		if !r.full() {
+			t.Errorf("%d rows of %d series, %d at most, are not handed on", c.rows, c.series, c.most)
+		}
+		if r.count--; r.full() {
+			t.Errorf("%d rows of %d series, %d at most, are handed on", r.count, c.series, c.most)
+		}
 	}
 }

@@ -121,7 +121,25 @@ func (s *Source) fill() {
 }
 
 func (s *Source) worker() *worker {
-	return newWorker(s.run, s.queue, func(bytes int64) { s.done.Add(bytes) })
+	return newWorker(s.run, s.queue, s.rowsAtMost(), func(bytes int64) { s.done.Add(bytes) })
+}
+
+// More rows are gathered only with the room that is left beyond leastRoom: with little memory it is better for
+// sorting them. rowBytes is about how much of it each takes.
+const (
+	leastRoom = 16 << 20
+	rowBytes  = 64
+)
+
+// rowsAtMost is how many rows each worker may gather.
+func (s *Source) rowsAtMost() int {
+	s.run.tables.Lock()
+	defer s.run.tables.Unlock()
+	room := s.run.tables.Room()
+	if room == 0 {
+		return maxRows
+	}
+	return int(min(maxRows, max(0, room-leastRoom)/rowBytes/int64(max(s.jobs, 1))))
 }
 
 // receive is fill with several workers.
@@ -131,6 +149,7 @@ func (s *Source) receive() {
 		s.queue.room = s.run.tables.Room()
 		s.run.tables.Unlock()
 		s.crew = newCrew(s.jobs, s.worker)
+		s.crew.empty.most = 2 * s.rowsAtMost()
 	}
 	s.crew.giveBack(s.spent)
 	s.spent = s.spent[:0]

@@ -40,7 +40,6 @@ type undefinedKey struct{ id, shape uint64 }
 
 // Higher ids have no slot: hostile ids must not make tables larger than the recording.
 const (
-	maxTrackSlots   = 1 << 12
 	maxEventSlots   = 64
 	maxCounterSlots = 256
 	maxStarts       = 1 << 16
@@ -83,7 +82,7 @@ func (w *worker) track(id uint64) *lane {
 	}
 	name, defined := w.trackName(id)
 	l := w.lane(trackKey{name, namedTrack})
-	if defined && id < maxTrackSlots {
+	if defined && id < uint64(len(v.dict.tracks.dense)) {
 		v.tracks = keepLane(v.tracks, int(id), l)
 	}
 	return l

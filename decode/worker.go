@@ -9,8 +9,17 @@ import (
 	"gprof/stream"
 )
 
-// batchRows is how many rows a worker gathers before it hands them on.
-const batchRows = 8192
+const (
+	// batchRows is how many rows a worker gathers before it hands them on.
+	batchRows = 8192
+
+	// seriesRows is how many rows each series has then, if they are thousands: to hand on a batch costs as much
+	// as some rows.
+	seriesRows = 16
+
+	// maxRows is how many rows a worker gathers at most.
+	maxRows = 16 * batchRows
+)
 
 // worker decodes one unit after the other. Of the run's tables it knows ids that
 // it asked for once.
@@ -61,18 +70,19 @@ type inlineStackRef struct {
 	next uint64
 }
 
-func newWorker(r *run, q *queue, read func(int64)) *worker {
-	return &worker{run: r, queue: q, read: read, rows: rows{pending: map[stream.Series]*stream.Batch{}}}
+// newWorker returns a worker that gathers up to so many rows.
+func newWorker(r *run, q *queue, rowsAtMost int, read func(int64)) *worker {
+	return &worker{run: r, queue: q, read: read, rows: rows{pending: map[stream.Series]*stream.Batch{}, most: rowsAtMost, free: freeList{most: 2 * rowsAtMost}}}
 }
 
 // step works until there are rows to hand on. It returns false when no work is
 // left; the last rows are then ready, too.
 func (w *worker) step() bool {
 	for {
-		for w.active && w.rows.count < batchRows {
+		for w.active && !w.rows.full() {
 			w.advance()
 		}
-		if w.rows.count >= batchRows {
+		if w.rows.full() {
 			return true
 		}
 		j, ok := w.queue.take()
@@ -332,6 +342,7 @@ type rows struct {
 	order   []*stream.Batch // pending, by first use
 	free    freeList
 	count   int    // rows in order
+	most    int    // of them
 	flight  uint32 // counts hand-overs
 }
 
@@ -342,9 +353,10 @@ type freeList struct {
 	known map[stream.Series]*stream.Batch // by the series that they had
 	other []*stream.Batch
 	rows  int // room in all
+	most  int // of rows, if that is more than minSpare
 }
 
-const maxSpare = 16 * batchRows
+const minSpare = 16 * batchRows
 
 // give keeps a batch, mostly for the series that it had.
 func (s *freeList) give(b *stream.Batch) {
@@ -368,7 +380,7 @@ func (s *freeList) giveAny(b *stream.Batch) {
 // fits takes the room of a batch, if there is so much.
 func (s *freeList) fits(b *stream.Batch) bool {
 	n := s.rows + cap(b.Time)
-	if n > maxSpare {
+	if n > max(minSpare, s.most) {
 		return false
 	}
 	s.rows = n
@@ -436,6 +448,11 @@ func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 		r.order = append(r.order, b)
 	}
 	return b
+}
+
+// full reports whether there are enough rows to hand on.
+func (r *rows) full() bool {
+	return r.count >= batchRows && r.count >= min(seriesRows*len(r.order), r.most)
 }
 
 // hand appends all batches to full, and begins anew.
