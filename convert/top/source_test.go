@@ -61,7 +61,7 @@ func TestSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Copy(moon, b.Source(), stream.CopyOptions{}); !errors.Is(err, ErrMeasure) {
+	if err := stream.Copy(moon, b.Source(), stream.CopyOptions{}); !errors.As(err, new(*MeasureError)) {
 		t.Errorf("of moon: %v", err)
 	}
 }

@@ -43,11 +43,11 @@ const (
 // Bases are all that can be summed up, [Auto] and measures of profiles aside.
 func Bases() []string { return calls.Bases() }
 
-// Errors of what to sum up: that its grouping has no place for, and that the recording does not have.
-var (
-	ErrOf      = errors.New("can't be summed up")
-	ErrMeasure = calls.ErrMeasure
-)
+// ErrOf is the error of what to sum up, for which its grouping has no place.
+var ErrOf = errors.New("can't be summed up")
+
+// MeasureError is the error of what to sum up, which the recording does not have.
+type MeasureError = calls.MeasureError
 
 // ways are the other groupings: by a name of each frame, or of each track.
 var ways = []struct {
@@ -203,7 +203,7 @@ type Sink struct {
 }
 
 // New returns a Sink that sums up by one of [Ways] what is [Auto], one of [Bases], or a measure. The error is
-// [ErrBy] or [ErrOf]; that of Begin is [ErrMeasure].
+// [ErrBy] or [ErrOf]; that of Begin is a *[MeasureError].
 func New(by, of string) (*Sink, error) {
 	s := &Sink{Table: &Table{By: by, Of: of, Rows: []Row{}, Markers: []MarkerRow{}, Counters: []CounterRow{}}}
 	if of != Auto {

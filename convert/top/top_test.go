@@ -326,7 +326,7 @@ func TestMeasures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := stream.Copy(sink, profiles().Source(), stream.CopyOptions{}); !errors.Is(err, ErrMeasure) || !strings.Contains(err.Error(), "wall, calls, cpu") {
+		if err := stream.Copy(sink, profiles().Source(), stream.CopyOptions{}); !errors.As(err, new(*MeasureError)) || !strings.Contains(err.Error(), "wall, calls, cpu") {
 			t.Errorf("of %s: %v", of, err)
 		}
 	}

@@ -106,8 +106,8 @@ func (c *topCmd) sumUp(s *input.Tool, sink stream.Sink) (*conversion.Digest, err
 		return nil, err
 	}
 	read, err := c.Digest(s, found, sink)
-	if errors.Is(err, top.ErrMeasure) {
-		err = console.Exit(console.Usage, err)
+	if none := (*top.MeasureError)(nil); errors.As(err, &none) {
+		err = console.Exit(console.Usage, fmt.Errorf("--of: %w", none))
 	}
 	return read, err
 }

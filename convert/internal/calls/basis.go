@@ -2,7 +2,6 @@ package calls
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,8 +85,15 @@ func Measures(t *stream.Tables) (names []string) {
 	return names
 }
 
-// ErrMeasure is the error of a measure that a run does not have.
-var ErrMeasure = errors.New("there is no such measure")
+// MeasureError is the error of a measure that a run does not have.
+type MeasureError struct {
+	Name string
+	Has  []string // what it can sum up instead
+}
+
+func (e *MeasureError) Error() string {
+	return fmt.Sprintf("there is no %q to sum up; want one of %s", e.Name, strings.Join(e.Has, ", "))
+}
 
 // Meter gives what counts by a Basis: rows of samples with or without CPU time, by which Basis is "".
 type Meter struct {
@@ -120,7 +126,7 @@ type Place struct {
 	Time   stream.Time
 }
 
-// Begin prepares for the stacks of t. The error is a [stream.ErrMemory] or [ErrMeasure].
+// Begin prepares for the stacks of t. The error is a [stream.ErrMemory] or a *[MeasureError].
 func (m *Meter) Begin(t *stream.Tables) error {
 	if m.Of.IsMeasure() {
 		return m.find(t)
@@ -160,8 +166,7 @@ func (m *Meter) find(t *stream.Tables) error {
 	if found {
 		return nil
 	}
-	has := append(Measures(t), Bases()...)
-	return fmt.Errorf("%w: %q; want one of %s", ErrMeasure, m.Of, strings.Join(has, ", "))
+	return &MeasureError{string(m.Of), append(Measures(t), Bases()...)}
 }
 
 func (m *Meter) measured(b *stream.Batch) {
