@@ -200,7 +200,7 @@ func TestSelectEvery(t *testing.T) {
 	}
 }
 
-// What is unpacked first, or another tool's, takes long to open again.
+// An input that is unpacked first, or is another tool's, takes long to open again.
 func TestInPlace(t *testing.T) {
 	dir := chapters(t)
 	var unzipped bytes.Buffer

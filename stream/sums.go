@@ -108,9 +108,9 @@ func (s *summing) takeSamples(b *Batch) bool {
 	s.place(b.Stack)
 	for i, at := range s.places {
 		sum, weight := &s.sums[at], b.Weight[i]
-		sum.Samples = saturated(sum.Samples, weight)
+		sum.Samples = Plus(sum.Samples, weight)
 		if cpu := b.CPU[i]; cpu >= 0 {
-			sum.Timed, sum.CPU = saturated(sum.Timed, weight), saturated(sum.CPU, cpu)
+			sum.Timed, sum.CPU = Plus(sum.Timed, weight), Plus(sum.CPU, cpu)
 		}
 	}
 	return true
@@ -134,8 +134,8 @@ func (s *summing) place(stacks []StackID) {
 	}
 }
 
-// saturated adds two non-negative numbers.
-func saturated(a, b int64) int64 {
+// Plus adds two non-negative numbers, saturated.
+func Plus(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}

@@ -63,7 +63,7 @@ func (s *stackSums) Segment(b *stream.Batch) error {
 
 func (s *stackSums) Close() error { return nil }
 
-// What comes as sums adds up to the same as the rows, and so does a count, however much memory the
+// Sums add up to the same as the rows, and so does a count, however much memory the
 // sums may take. Other sinks get all rows.
 func TestSums(t *testing.T) {
 	for _, c := range append(streamtest.Cases, streamtest.Case{Name: "busy"}) {

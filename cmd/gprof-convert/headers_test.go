@@ -14,7 +14,7 @@ import (
 	"gprof/fixtures"
 )
 
-// What --headers says is what is said when all is read: of killed processes, which have no record of their end, of damaged chunks, archives, and files of
+// With --headers the same is said as when all is read: of killed processes, which have no record of their end, of damaged chunks, archives, and files of
 // other tools, too.
 func TestHeadersAgree(t *testing.T) {
 	recordings := 0

@@ -33,7 +33,7 @@ func allocated(t *testing.T, words ...string) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// What packages allocate before main is paid by every run of a command. Ours leave it until it is needed; of others, these are known to take more.
+// Memory that packages allocate before main is paid for by every run of a command. Ours leave it until it is needed; of others, these are known to take more.
 func TestInits(t *testing.T) {
 	const ours, others = 20 << 10, 64 << 10
 	known := map[string]int{ // bytes, at most

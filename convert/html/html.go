@@ -134,7 +134,7 @@ func (s *Sink) give(at calls.Place, a calls.Amount) {
 	}
 	slot, track := s.axis.Slot(at.Time), at.Series.Track
 	sum := s.density[track].At(slot)
-	*sum = calls.Plus(*sum, weight)
+	*sum = stream.Plus(*sum, weight)
 	s.cells.Add(int32(track), slot, s.tree.Node(at.Stack), weight)
 }
 

@@ -306,7 +306,7 @@ func profiles() *streamtest.Builder {
 	return b
 }
 
-// What another tool measured is summed up by its name, and without samples by default; rows in another unit, and those
+// A measure of another tool is summed up by its name, and without samples by default; rows in another unit, and those
 // below 0, are told of.
 func TestMeasures(t *testing.T) {
 	value := func(n int64) Amount { return Amount{Value: n} }

@@ -9,7 +9,6 @@ package calls
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -28,15 +27,7 @@ type Amount struct {
 
 // Add adds o.
 func (a *Amount) Add(o Amount) {
-	a.Samples, a.Timed, a.CPU = Plus(a.Samples, o.Samples), Plus(a.Timed, o.Timed), Plus(a.CPU, o.CPU)
-}
-
-// Plus adds two non-negative numbers, saturated.
-func Plus(a, b int64) int64 {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
+	a.Samples, a.Timed, a.CPU = stream.Plus(a.Samples, o.Samples), stream.Plus(a.Timed, o.Timed), stream.Plus(a.CPU, o.CPU)
 }
 
 // of is the amount of one row.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"gprof/convert/internal/calls"
 	"gprof/convert/internal/flame"
+	"gprof/stream"
 )
 
 const (
@@ -63,7 +63,7 @@ func (c *Cells) Add(track int32, slot int, node int32, weight int64) {
 		c.open = n
 	}
 	if i := int(c.at[node]); i >= c.open && i < len(c.List) && c.List[i].Node == node {
-		c.List[i].Weight = calls.Plus(c.List[i].Weight, weight)
+		c.List[i].Weight = stream.Plus(c.List[i].Weight, weight)
 		return
 	}
 	if len(c.List) >= c.most {

@@ -56,16 +56,9 @@ func (s *Sum) Add(o Sum) {
 		s.Min, s.Max = o.Min, o.Max
 	}
 	s.Count += o.Count
-	s.All = plus(s.All, o.All)
+	s.All = stream.Plus(s.All, o.All)
 	s.Min, s.Max = min(s.Min, o.Min), max(s.Max, o.Max)
 	s.Buckets = merge(s.Buckets, o.Buckets)
-}
-
-func plus(a, b int64) int64 {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 func merge(a, b []Bucket) []Bucket {
@@ -148,7 +141,7 @@ func (s *Spans) add(ns int64) {
 		took.Min = ns
 	}
 	took.Count++
-	took.All = plus(took.All, ns)
+	took.All = stream.Plus(took.All, ns)
 	took.Min, took.Max = min(took.Min, ns), max(took.Max, ns)
 	bucket := bucketOf(ns)
 	if s.counts[bucket] == 0 {

@@ -231,7 +231,7 @@ func (s *Still) Begin(t *stream.Tables) error {
 	s.meter.Of = calls.Default(t)
 	s.meter.Give = func(at calls.Place, a calls.Amount) {
 		node := s.tree.Node(at.Stack)
-		s.self[node] = calls.Plus(s.self[node], WidthOf(&s.meter).Value(a))
+		s.self[node] = stream.Plus(s.self[node], WidthOf(&s.meter).Value(a))
 	}
 	return s.meter.Begin(t)
 }

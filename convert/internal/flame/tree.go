@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"gprof/convert/internal/calls"
 	"gprof/stream"
 )
 
@@ -152,7 +151,7 @@ func (tree *Tree) Node(id stream.StackID) int32 { return tree.nodes[id] }
 func (tree *Tree) Totals(self []int64) []int64 {
 	totals := append([]int64(nil), self...)
 	for node := len(totals) - 1; node > 0; node-- {
-		totals[tree.Parent[node]] = calls.Plus(totals[tree.Parent[node]], totals[node])
+		totals[tree.Parent[node]] = stream.Plus(totals[tree.Parent[node]], totals[node])
 	}
 	return totals
 }
