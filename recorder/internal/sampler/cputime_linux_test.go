@@ -33,8 +33,8 @@ func TestRecordsHaveCPUTime(t *testing.T) {
 	_, th := attached(t)
 	tid := unix.Gettid()
 	m, value := madeUpStacks()[1], cookie(th.slot, sampleSlots[th.slot].generation)
-	th.stacks.CountFrom(cpuOfThread(tid))
 	before, earlier := cpuOfThread(tid), int64(0) // the clock around the record before
+	th.stacks.CountFrom(before)
 	record := func(spent int64) *rawformat.StackRecord {
 		t.Helper()
 		earlier = before
