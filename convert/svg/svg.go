@@ -2,7 +2,8 @@
 // wide that needs no program but one that shows SVG.
 //
 // The root is at the top, callees hang below their callers, and the widest is
-// on the left. All tracks of all processes are one graph, weighed by samples.
+// on the left. All tracks of all processes are one graph, weighed by samples, or
+// if a profile has none by its default value.
 // The colour is that of the category, or of the package if all functions are of
 // one category. Every box has its full name, its samples
 // and its share as a tooltip, in programs that show tooltips.

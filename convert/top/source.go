@@ -67,7 +67,7 @@ type place struct {
 	start, line int32
 }
 
-// NewSource returns a Sink that sums up [Auto], or one of [Bases], by the lines of a function. Its name may lack
+// NewSource returns a Sink that sums up [Auto], or one of its kinds, by the lines of a function. Its name may lack
 // what stands before a slash or a dot, such as the path of its package. The error is [ErrOf].
 func NewSource(function, of string) (*SourceSink, error) {
 	table, err := New("line", of)

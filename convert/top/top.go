@@ -40,9 +40,6 @@ const (
 	Waits       = string(calls.Waits)
 )
 
-// Bases are all that can be summed up, [Auto] and measures of profiles aside.
-func Bases() []string { return calls.Bases() }
-
 // ErrOf is the error of what to sum up, for which its grouping has no place.
 var ErrOf = errors.New("can't be summed up")
 
@@ -82,7 +79,7 @@ func processName(t *stream.Tables, s stream.Series) string { return t.Process(s.
 // Table is what a recording adds up to.
 type Table struct {
 	By       string       `json:"by"`
-	Of       string       `json:"of"`                 // one of [Bases], a measure, or [Auto] if that is samples
+	Of       string       `json:"of"`                 // one of these, a measure, or [Auto] if that is samples
 	Unit     string       `json:"unit,omitempty"`     // of a measure: bytes, ns or its own
 	Measures []string     `json:"measures,omitempty"` // that there are
 	All      Amount       `json:"all"`                // of all samples
@@ -202,7 +199,7 @@ type Sink struct {
 	reading reading // counter that is being read
 }
 
-// New returns a Sink that sums up by one of [Ways] what is [Auto], one of [Bases], or a measure. The error is
+// New returns a Sink that sums up by one of [Ways] what is [Auto], another of these kinds, or a measure. The error is
 // [ErrBy] or [ErrOf]; that of Begin is a *[MeasureError].
 func New(by, of string) (*Sink, error) {
 	s := &Sink{Table: &Table{By: by, Of: of, Rows: []Row{}, Markers: []MarkerRow{}, Counters: []CounterRow{}}}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gprof/convert/internal/calls"
 	"gprof/convert/internal/durations"
 	"gprof/stream"
 	"gprof/stream/streamtest"
@@ -109,7 +110,7 @@ func TestSums(t *testing.T) {
 
 func testSums(t *testing.T, name string, b *streamtest.Builder) {
 	for _, by := range Ways() {
-		for _, of := range append(Bases(), Auto) {
+		for _, of := range append(calls.Bases(), Auto) {
 			if of != Auto && (by == Marker || by == Counter) {
 				continue
 			}
@@ -296,12 +297,13 @@ func profiles() *streamtest.Builder {
 	for i, unit := range []stream.Format{stream.FormatNanoseconds, stream.FormatBytes} {
 		p := b.Process(stream.Process{Instance: uint64(i + 1), Pid: i + 1, Name: "shop", Start: 1, End: 10,
 			Profile: stream.Profile{Types: []stream.ValueType{{Name: "wall", Unit: "nanoseconds"}, {Name: "calls", Unit: "count"}}, Default: "wall"}})
-		calls := p.Counter(stream.Counter{Name: "calls", Description: "count", Measure: true})
+		number := p.Counter(stream.Counter{Name: "calls", Description: "count", Measure: true})
 		wall := p.Counter(stream.Counter{Name: "wall", Unit: unit, Measure: true})
-		p.Main.Measure(1, calls, b.Stack("main.main", "main.read"), 3)
+		p.Main.Measure(1, number, b.Stack("main.main", "main.read"), 3)
 		p.Main.Measure(1, wall, b.Stack("main.main", "main.read"), 500)
 		p.Main.Measure(1, wall, b.Stack("main.main"), 20)
 		p.Main.Measure(1, wall, b.Stack("main.main", "main.wait"), -7)
+		p.Main.Measure(1, p.Counter(stream.Counter{Name: Heap, Measure: true}), b.Stack("main.main"), 9)
 	}
 	return b
 }

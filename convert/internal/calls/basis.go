@@ -63,13 +63,14 @@ func OnlyProfiles(t *stream.Tables) bool {
 	return !slices.ContainsFunc(t.Processes, func(p stream.Process) bool { return len(p.Profile.Types) == 0 })
 }
 
-// Measures are the names of the measures of t, in the order of the profiles that they come from.
+// Measures are the names of the measures of t, in the order of the profiles that they come from. One that is called as
+// a Basis is can't be told from it.
 func Measures(t *stream.Tables) (names []string) {
 	if !t.Has(stream.Measurements) {
 		return nil
 	}
 	for id := 1; id <= t.Counters.Len(); id++ {
-		if c := t.Counters.At(stream.CounterID(id)); c.Measure && !slices.Contains(names, c.Name) {
+		if c := t.Counters.At(stream.CounterID(id)); c.Measure && !slices.Contains(names, c.Name) && !slices.Contains(Bases(), c.Name) {
 			names = append(names, c.Name)
 		}
 	}
