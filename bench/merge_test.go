@@ -143,7 +143,7 @@ func mergeSummed(dir string) error { return mergeFiles(dir, true) }
 func mergeApart(dir string) error { return mergeFiles(dir, false) }
 
 func mergeFiles(dir string, sum bool) error {
-	src, found, err := ingest.Open([]string{dir}, ingest.Options{})
+	src, found, err := ingest.Open([]string{dir}, ingest.Options{Sum: sum})
 	if err != nil {
 		return err
 	}

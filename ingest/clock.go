@@ -142,7 +142,7 @@ func (a *aligner) note(ledger *stream.Ledger) {
 	}
 	for _, p := range a.foreign {
 		if p.foreign.row().Clock.By == "" {
-			n.add(p, "processes", "tells no time; placed by "+p.placed.By)
+			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonClock, What: "processes", Where: "tells no time; placed by " + p.placed.By, Count: p.profiles()})
 		}
 	}
 	if len(boots) > 1 {

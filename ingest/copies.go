@@ -106,7 +106,7 @@ func (p *Process) worth() *worth {
 // began is the real time of p's first clock reading, 0 for none.
 func (p *Process) began() int64 {
 	if p.foreign != nil {
-		return int64(p.foreign.row().Start)
+		return int64(p.foreign.start)
 	}
 	if len(p.anchors) == 0 {
 		return 0

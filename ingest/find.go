@@ -102,6 +102,7 @@ func Find(inputs []string, o Options) (*Found, error) {
 	f.again = loose.again
 	r.openLoose(f, &loose)
 	f.openSymbols(o.Symbols)
+	f.settleSums(&r.profiles)
 	f.order()
 	f.setAside()
 	if len(f.Processes) == 0 {

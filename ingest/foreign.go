@@ -13,6 +13,7 @@ import (
 	"gprof/ingest/gotrace"
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/naming"
+	"gprof/ingest/pprof"
 	"gprof/stream"
 )
 
@@ -55,15 +56,21 @@ type grouper interface{ group(s Selection) }
 // namer is a foreign file whose functions programs can name.
 type namer interface{ NameBy(naming.Resolve) }
 
+// parted is a foreign file whose Source consists of several, which may be read at the same time.
+type parted interface {
+	Sources(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) []stream.Source
+}
+
 // follower is a foreign file with stacks that programs' tables follow.
 type follower interface{ FollowBy(naming.Follow) }
 
 // foreignProcess is a process of a foreign file.
 type foreignProcess struct {
 	file   ForeignFile
-	number int    // in the file, from 0
-	format string // name in the table of formats
-	size   int64  // bytes of the file
+	number int         // in the file, from 0
+	format string      // name in the table of formats
+	size   int64       // bytes of the file
+	start  stream.Time // of the process, by its own clock
 	shift  stream.Time
 }
 
@@ -77,23 +84,29 @@ func foreignOf[F interface {
 	ForeignFile
 }](format string, open func(Opener) (F, error)) func(*search, location) error {
 	return func(s *search, l location) error {
-		// The file is not opened and unpacked again only because it was sniffed.
-		begun := l.begun
-		l.begun = nil // f holds l
-		defer func() { begun = nil }()
-		f, err := open(func() (io.ReadCloser, error) {
-			if r := begun; r != nil {
-				begun = nil
-				return io.NopCloser(r), nil
-			}
-			return l.open()
-		})
+		opener, done := l.opener()
+		defer done()
+		f, err := open(opener)
 		if none := *new(F); f == none {
 			return wrongFormat{err}
 		}
 		s.addForeign(format, l, f)
 		return err
 	}
+}
+
+// opener opens the file. Until done is called, it is not opened and unpacked again only because it was sniffed.
+func (l location) opener() (open Opener, done func()) {
+	begun := l.begun
+	l.begun = nil // files hold l
+	open = func() (io.ReadCloser, error) {
+		if r := begun; r != nil {
+			begun = nil
+			return io.NopCloser(r), nil
+		}
+		return l.open()
+	}
+	return open, func() { begun = nil }
 }
 
 // inPlaceOf is foreignOf for a format that is read with random access.
@@ -124,7 +137,7 @@ func (s *search) addForeign(format string, l location, file ForeignFile) {
 			Process:  &chunks.Process{Instance: row.Instance, Pid: uint32(row.Pid)},
 			Location: l.path,
 			files:    l.files,
-			foreign:  &foreignProcess{file: file, number: i, format: format, size: l.size()},
+			foreign:  &foreignProcess{file: file, number: i, format: format, size: l.size(), start: row.Start},
 		})
 	}
 }
@@ -144,6 +157,9 @@ func (l location) open() (io.ReadCloser, error) {
 
 // size is the size of the file as stored, 0 if unknown.
 func (l location) size() int64 {
+	if l.bytes > 0 {
+		return l.bytes
+	}
 	f, err := l.files.Open(l.name)
 	if err != nil {
 		return 0
@@ -230,7 +246,7 @@ func (f *Found) ours(what string) error {
 	return nil
 }
 
-// foreignSources returns the sources of the chosen foreign processes, one for each file. Ids are
+// foreignSources returns the sources of the chosen foreign processes, file by file. Ids are
 // places in chosen.
 func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, s Selection) (all []stream.Source) {
 	ids := map[ForeignFile][]stream.ProcessID{}
@@ -258,7 +274,11 @@ func (f *Found) foreignSources(t *stream.Tables, chosen []*Process, s Selection)
 		if n, ok := file.(follower); ok && f.symbols != nil {
 			n.FollowBy(f.symbols.CallFrames)
 		}
-		all = append(all, file.Source(t, ids[file], p.foreign.shift))
+		if parts, ok := file.(parted); ok {
+			all = append(all, parts.Sources(t, ids[file], p.foreign.shift)...)
+		} else {
+			all = append(all, file.Source(t, ids[file], p.foreign.shift))
+		}
 		delete(ids, file)
 	}
 	return all
@@ -383,4 +403,42 @@ func (p *Process) badWindow(w chunks.Trace, err error) stream.Line {
 		reason = stream.ReasonDamaged
 	}
 	return stream.Line{Process: p.Name(), Reason: reason, What: "execution traces", Where: fmt.Sprintf("%s, %v", w.Name, err), Count: 1}
+}
+
+// settleSums makes processes of the profiles that were added up.
+func (f *Found) settleSums(pool *pprof.Pool) {
+	pool.Settle()
+	for _, p := range f.Processes {
+		if n := p.profiles(); n > 1 {
+			file := p.foreign.file.(*pprof.File)
+			row := file.Processes()[0]
+			p.Instance, p.Location = row.Instance, fmt.Sprintf("%d profiles", n)
+			p.foreign.start, p.foreign.size = row.Start, file.Stored()
+		}
+	}
+}
+
+// profiles is how many files p was made of.
+func (p *Process) profiles() int64 {
+	if p.foreign == nil {
+		return 1
+	}
+	if file, ok := p.foreign.file.(*pprof.File); ok {
+		return file.Files()
+	}
+	return 1
+}
+
+// noteCopies counts profiles that were given twice, of those that were added up.
+func (f *Found) noteCopies(ledger *stream.Ledger) {
+	for _, p := range f.Processes {
+		if p.foreign == nil {
+			continue
+		}
+		if file, ok := p.foreign.file.(*pprof.File); ok {
+			if n, bytes := file.Copies(); n > 0 {
+				ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: n, Bytes: bytes})
+			}
+		}
+	}
 }

@@ -62,7 +62,7 @@ func formats(joined []Format) (all table) {
 		{name: "trace of events", sniff: chrometrace.Sniff, open: inPlaceOf("trace of events", chrometrace.Open)},
 		{name: "JsonSlabs", sniff: gecko.IsSlabs, open: (*search).slabs, read: (*search).slabsStream},
 		{name: goTraceFormat, sniff: gotrace.IsTrace, open: foreignOf(goTraceFormat, openGoTrace)},
-		{name: "pprof", sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
+		{name: pprofFormat, sniff: pprof.Sniff, ends: []string{".pb.gz", ".pprof"}, front: true, open: (*search).profile},
 		{name: "perf.data", sniff: perf.Sniff, ends: []string{"perf.data"}, front: true, open: foreignOf("perf.data", perf.Open)},
 		{name: "perf script", sniff: perf.SniffScript, front: true, open: foreignOf("perf script", perf.OpenScript)},
 		{name: "perf report", sniff: perf.SniffReport, alone: true, open: noInput("is what perf report prints, sums without samples: give the perf.data, or what perf script prints of it")},

@@ -173,7 +173,25 @@ func (s *search) gecko(l location) error {
 }
 
 // profile takes a pprof profile; all of a run share a pool.
-func (s *search) profile(l location) error { return foreignOf("pprof", s.profiles.Open)(s, l) }
+func (s *search) profile(l location) error {
+	if !s.o.Sum {
+		return foreignOf(pprofFormat, s.profiles.Open)(s, l)
+	}
+	opener, done := l.opener()
+	defer done()
+	f, ok, err := s.profiles.Add(opener, l.size())
+	if !ok {
+		return wrongFormat{err}
+	}
+	if f == nil {
+		s.added++
+	} else {
+		s.addForeign(pprofFormat, l, f)
+	}
+	return err
+}
+
+const pprofFormat = "pprof"
 
 // lazyFile is open only while it is read: there may be thousands.
 type lazyFile struct{ location }
@@ -264,7 +282,7 @@ func (s *search) stream(l location, r io.Reader) error {
 func (s *search) store(f *format, l location, r io.Reader) error {
 	files, spool, err := archive.Store(r, "file", s.o.TempDir, maxStream)
 	s.spools = append(s.spools, spool)
-	l.files, l.name, l.disk, l.unpack = files, "file", "", nil
+	l.files, l.name, l.disk, l.unpack, l.bytes = files, "file", "", nil, 0
 	opened := f.open(s, l)
 	if errors.Is(err, archive.ErrSpool) {
 		return err // that the rest is missing is no fault of the input

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,7 @@ type search struct {
 	*finder
 	processes []*Process
 	removed   []*Process
+	added     int      // profiles that became a part of others
 	chunks    []string // files on disk that are inputs by themselves
 	warnings  []*Warning
 	archives  []string
@@ -45,6 +47,7 @@ type location struct {
 	path  string // for people
 	label string // for outputs: no directory outside of archives
 	disk  string // path on disk; "" inside archives
+	bytes int64  // of the file as stored, 0 unknown
 	level int    // archives around it
 	far   bool   // in a place where waiting takes longer than reading
 	// again says that the file can be opened again, because it is no pipe, and unpack decompresses
@@ -90,8 +93,12 @@ func (r *finder) onDisk(path string, dir bool) location {
 
 // below is the location of a name in a directory.
 func (r *finder) below(l location, name string, dir bool) location {
-	if l.disk != "" {
+	if l.disk != "" && (dir || l.name != ".") {
 		return r.onDisk(filepath.Join(l.disk, name), dir)
+	}
+	if l.disk != "" { // the file system is that of the directory
+		disk := filepath.Join(l.disk, name)
+		return location{files: l.files, name: name, path: disk, label: name, disk: disk}
 	}
 	l.name, l.path, l.label = path.Join(l.name, name), l.path+"/"+name, l.label+"/"+name
 	return l
@@ -175,10 +182,24 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	before, process := len(s.processes)+len(s.removed), isProcess(entries)
+	before, process := s.found(), isProcess(entries)
 	if process {
 		err = s.process(l)
 	}
+	for some := range slices.Chunk(entries, maxParts) {
+		s.entries(l, some, process, depth)
+	}
+	return s.found() - before, err
+}
+
+// found counts what was found so far.
+func (s *search) found() int { return len(s.processes) + len(s.removed) + s.added }
+
+// maxParts is how many entries of a directory are searched before their findings are put together.
+const maxParts = 4096
+
+// entries searches entries of a directory, which is a process's or not.
+func (s *search) entries(l location, entries []fs.DirEntry, process bool, depth int) {
 	parts := make([]search, len(entries))
 	jobs := s.o.Jobs
 	if l.far {
@@ -200,13 +221,13 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	for i := range parts {
 		s.take(&parts[i])
 	}
-	return len(s.processes) + len(s.removed) - before, err
 }
 
 // take adds the findings of a partial search.
 func (s *search) take(part *search) {
 	s.processes = append(s.processes, part.processes...)
 	s.removed = append(s.removed, part.removed...)
+	s.added += part.added
 	s.chunks = append(s.chunks, part.chunks...)
 	s.warnings = append(s.warnings, part.warnings...)
 	s.archives = append(s.archives, part.archives...)
@@ -268,8 +289,15 @@ func (r *finder) alive(disk string) bool {
 // file takes a file by its first bytes. Within directories unknown ones are skipped, except those
 // whose names promise a recording.
 func (s *search) file(l location, asked bool) error {
-	head, err := readHead(l)
+	from, err := l.files.Open(l.name)
 	if err != nil {
+		return err
+	}
+	defer from.Close()
+	in := s.buffers.get(from)
+	defer s.buffers.put(in)
+	head, err := in.Peek(archive.Head)
+	if err != nil && err != io.EOF {
 		return err
 	}
 	f := s.formats.sniff(head)
@@ -284,21 +312,20 @@ func (s *search) file(l location, asked bool) error {
 	if l.disk != "" && !f.alone {
 		s.archives = append(s.archives, l.disk)
 	}
+	if info, err := from.Stat(); err == nil {
+		l.bytes = info.Size()
+	}
 	l.again = true
 	if f.open != nil {
+		if f.front {
+			l.begun = in
+		}
 		return s.settle(f.open(s, l), asked, l)
 	}
-	from, err := l.files.Open(l.name)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
 	if l.level == 0 { // what lies in it is unpacked by the one who holds the place
 		s.unpacking <- struct{}{}
 		defer func() { <-s.unpacking }()
 	}
-	in := s.buffers.get(from)
-	defer s.buffers.put(in)
 	return s.settle(f.read(s, l, in), asked, l)
 }
 
@@ -308,20 +335,6 @@ func (s *search) settle(err error, asked bool, l location) error {
 		return nil
 	}
 	return err
-}
-
-func readHead(l location) ([]byte, error) {
-	f, err := l.files.Open(l.name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, archive.Head)
-	n, err := io.ReadFull(f, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return head[:n], err
 }
 
 // isProcess reports whether these are the entries of a process directory: it has a meta file,

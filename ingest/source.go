@@ -110,6 +110,7 @@ func (f *Found) noteInputs(ledger *stream.Ledger) {
 			ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "processes", Count: 1, Bytes: left})
 		}
 	}
+	f.noteCopies(ledger)
 	for _, name := range f.again {
 		ledger.Add(stream.Line{Reason: stream.ReasonDuplicate, What: "inputs", Where: name, Count: 1})
 	}
@@ -193,6 +194,9 @@ type Options struct {
 	// Mount returns the file system of an input that does not lie on disk, and the input's name in
 	// it; nil: it does. The same file system is returned for all inputs of one place. nil: all do.
 	Mount func(input string) (fsys fs.FS, name string, err error)
+	// Sum says that only sums over all processes are wanted. Then profiles of one program in pprof's format become one
+	// process, and each of them takes some bytes.
+	Sum bool
 	// KeepExpired keeps what has expired, see expire.go.
 	KeepExpired bool
 	// ExpireCrashed also expires processes that did not end cleanly.

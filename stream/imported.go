@@ -14,9 +14,11 @@ type pprofExtras struct {
 // KeepZeros asks a Source for samples all of whose values are 0, which most outputs have no use for.
 func (t *Tables) KeepZeros() { t.imported.zeros = true }
 
-// WantsZeros reports whether KeepZeros was called, and there is one process: sums of several have
+// WantsZeros reports whether KeepZeros was called, and there is one process of one file: sums of several have
 // no zeros.
-func (t *Tables) WantsZeros() bool { return t.imported.zeros && len(t.Processes) == 1 }
+func (t *Tables) WantsZeros() bool {
+	return t.imported.zeros && len(t.Processes) == 1 && t.Processes[0].Profile.Files == 0
+}
 
 // SetLinkName says by what name a linker knows the function of a frame, where that is not
 // Function; "" is none. Of several names of a frame the lowest stays, whatever comes first.

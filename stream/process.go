@@ -71,6 +71,8 @@ type Profile struct {
 	// samples whose CPU time was unknown.
 	Sum        bool
 	UnknownCPU int64
+
+	Files int64 // profiles that were added up as they were read; 0 if it is a single one
 }
 
 // ValueType is the name of a value and its unit.

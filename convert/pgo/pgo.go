@@ -82,6 +82,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 			s.sums[all[i].Stack].add(&all[i])
 		}
 	})
+	s.totals.Parts = true
 	return nil
 }
 

@@ -119,7 +119,8 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		done = s.addTrack
 	}
 	s.totals = totals.New(t, done)
-	s.totals.Every, s.totals.ByWho, s.totals.Spans, s.totals.OwnClocks = s.options.Every, true, !s.options.Sum, s.options.Sum
+	s.totals.Every, s.totals.ByWho, s.totals.Spans = s.options.Every, true, !s.options.Sum
+	s.totals.OwnClocks, s.totals.Parts = s.options.Sum, s.options.Sum
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
 	s.modules.Build(t, s.options.Sum)
 	s.locations.Build(t)

@@ -131,3 +131,22 @@ func TestManySums(t *testing.T) {
 		t.Errorf("%d requests, want %d", len(seen), requests)
 	}
 }
+
+// A track may have more stacks than are held at a time; each is one sample all the same.
+func TestSumOfManyStacks(t *testing.T) {
+	const stacks = 20_000
+	b := streamtest.NewBuilder()
+	track := b.Process(stream.Process{Instance: 1, Pid: 1, Name: "shop", Start: begin}).Track("checkout")
+	for i := range stream.Time(2 * stacks) {
+		track.Add(streamtest.Row{Time: begin + i, Stack: b.Stack(fmt.Sprint("main.f", i%stacks)), Weight: 1, CPU: 1})
+	}
+	got := summed(t, b.Source()).Sample
+	if len(got) != stacks {
+		t.Fatalf("%d samples, want %d", len(got), stacks)
+	}
+	for _, s := range got {
+		if s.Value[0] != 2 {
+			t.Fatalf("%v, want 2 of each", s)
+		}
+	}
+}

@@ -42,5 +42,7 @@
 // times: for its header, its tables, and its samples, which become rows at once (source.go). Only
 // its tables are held.
 //
+// Where only sums over all processes are wanted, files are added up as they are read (adding.go).
+//
 // Input is not trusted: lengths are checked before allocating, and undefined ids are ledger lines.
 package pprof

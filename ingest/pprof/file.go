@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +21,7 @@ type File struct {
 	open   func() (io.ReadCloser, error)
 	pool   *Pool
 	kept   *fileRows // nil: there was no room, or it was read
+	sum    *sum      // of this and others of its kind, see [Pool.Add]; else nil
 
 	resolve naming.Resolve
 }
@@ -41,19 +41,29 @@ func (p *Pool) Open(open func() (io.ReadCloser, error)) (*File, error) {
 	r := p.takeReading()
 	defer p.readings.Put(r)
 	f := &File{open: open, pool: p}
+	whole, err := r.read(f, in)
+	if f.header == nil {
+		return nil, err
+	}
+	if whole {
+		f.header.instance = r.digest()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		f.kept = r.keep(p, f.header)
+	}
+	return f, err
+}
+
+// read reads the header of a file. If the whole of it is held, its digest is left to the caller, and its tables and
+// the positions of its samples are read, too.
+func (r *reading) read(f *File, in io.Reader) (whole bool, err error) {
 	whole, failed := r.hold(in)
 	if whole {
 		f.header, err = r.scan(failed)
 	} else {
 		f.header, err = scan(io.MultiReader(bytes.NewReader(r.held), in))
 	}
-	if f.header == nil {
-		return nil, err
-	}
-	if whole {
-		f.kept = r.keep(p, f.header)
-	}
-	return f, err
+	return whole, err
 }
 
 // NameBy sets what names functions that the file doesn't. It is the same for all files of a run.
@@ -84,15 +94,10 @@ func (f *File) Processes() []stream.Process {
 	for _, a := range h.attributes {
 		p.Attrs = append(p.Attrs, stream.Attr{Key: a.key, Value: a.value})
 	}
-	return []stream.Process{p}
-}
-
-// end is the end of the profile.
-func (h *header) end() stream.Time {
-	if h.duration > math.MaxInt64-h.time {
-		return math.MaxInt64
+	if n := f.Files(); n > 1 {
+		p.Profile.Files = n
 	}
-	return stream.Time(h.time + h.duration)
+	return []stream.Process{p}
 }
 
 // plan says what becomes of the values of samples.
@@ -109,10 +114,22 @@ func (h *header) values() string {
 
 // Source returns the source of the process, empty if it has no id.
 func (f *File) Source(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) stream.Source {
+	return stream.Merge(t, f.Sources(t, ids, shift)...)
+}
+
+// Sources are the parts of Source, which may be read at the same time.
+func (f *File) Sources(t *stream.Tables, ids []stream.ProcessID, shift stream.Time) (all []stream.Source) {
 	if len(ids) == 0 || ids[0] == 0 {
-		return stream.Merge(t)
+		return nil
 	}
-	return newSource(f, t, ids[0], shift)
+	all = append(all, newSource(f, t, ids[0], shift))
+	if f.sum != nil {
+		for _, one := range f.sum.rest {
+			one.resolve = f.resolve
+			all = append(all, newSource(one, t, ids[0], shift))
+		}
+	}
+	return all
 }
 
 // name is the process's name in the ledger.
@@ -159,9 +176,13 @@ func (r *reading) scan(end error) (*header, error) {
 	s := scanner{fields: messages.Held(r.held, end), tables: &r.tables, samples: r.messages[:0], all: true}
 	err := s.scan()
 	r.messages = s.samples
-	digest := sha256.Sum256(r.held)
-	s.h.instance = max(1, binary.BigEndian.Uint64(digest[:]))
 	return s.resolve(err)
+}
+
+// digest is that of a file, which names its process.
+func (r *reading) digest() uint64 {
+	digest := sha256.Sum256(r.held)
+	return max(1, binary.BigEndian.Uint64(digest[:]))
 }
 
 // fileRows is what is kept of a file: its samples, see [sample.append], and anomalies.
@@ -170,22 +191,25 @@ type fileRows struct {
 	odd     anomalies
 }
 
-// keep puts what was scanned into a pool; nil if that is full.
+// keep puts what was scanned into a pool, which is locked; nil if that is full.
 func (r *reading) keep(p *Pool, h *header) *fileRows {
-	plan := h.plan()
-	if p.use() {
+	if p.full() {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r.samples.reset(&r.tables, p, plan)
+	p.users++
 	r.out = r.out[:0]
+	r.each(p, h.plan(), func(s *sample) { r.out = s.append(r.out) })
+	p.kept += int64(len(r.out))
+	return &fileRows{bytes.Clone(r.out), r.samples.odd()}
+}
+
+// each puts what was scanned into a pool, which is locked, and gives the samples, each valid until the next.
+func (r *reading) each(p *Pool, plan *values.Plan, do func(*sample)) {
+	r.samples.reset(&r.tables, p, plan)
 	for some := range slices.Chunk(r.messages, together) {
 		for _, m := range some {
 			r.samples.begin(r.held[m.from:m.to])
 		}
-		r.samples.finish(func() { r.out = r.samples.sample.append(r.out) })
+		r.samples.finish(func() { do(&r.samples.sample) })
 	}
-	p.kept += int64(len(r.out))
-	return &fileRows{bytes.Clone(r.out), r.samples.odd()}
 }

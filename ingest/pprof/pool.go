@@ -22,6 +22,7 @@ type Pool struct {
 	users   int // files and sources that need what is common
 	claimed stream.Claim
 
+	adding  *adding // nil: all files are apart
 	spare   *Pool
 	isSpare bool
 	limit   int64 // replaces maxPool if not 0
@@ -96,9 +97,9 @@ func (p *Pool) full() bool { return p.bytes() >= p.max() }
 const wholesShare = 12
 
 // child is a stack and one more site, 0 if it is new and there is no room. Spare pools hardly see a
-// stack again and add none.
+// stack again and add none. Where files are added up there are more, if most have been there before.
 func (p *Pool) child(outer stackID, s siteID) stackID {
-	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare {
+	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare && (p.adding == nil || p.adding.again < enoughAgain) {
 		return p.stacks.Lookup(outer, s)
 	}
 	return p.stacks.Intern(outer, s)

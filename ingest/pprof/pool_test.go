@@ -269,7 +269,7 @@ func FuzzSample(f *testing.F) {
 	f.Add(int32(1), int32(0), int32(3), int64(7), int64(1), int64(-1))
 	f.Fuzz(func(t *testing.T, stack, labels, site int32, goroutine, a, b int64) {
 		id := func(n int32) int32 { return n & (1<<31 - 1) }
-		want := sample{stackID(id(stack)), []siteID{siteID(id(site)), 0}, owner{goroutine, labelsID(id(labels))}, []int64{a, b}}
+		want := sample{stackID(id(stack)), []siteID{siteID(id(site)), 0}, owner{goroutine, labelsID(id(labels))}, []int64{a, b}, 0}
 		data := want.append(nil)
 		var got sample
 		if rest := got.take(append(data, 9)); len(rest) != 1 || got.stack != want.stack || got.owner != want.owner ||

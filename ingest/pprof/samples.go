@@ -27,8 +27,12 @@ type rowMaker struct {
 // add adds the rows of a sample.
 func (s *rowMaker) add(m *sample) {
 	h := s.header
-	at := values.Spread(h.end()-stream.Time(h.duration), h.duration, s.number, uint64(h.samples)) + s.shift
-	s.number++
+	at := m.at
+	if at == 0 {
+		at = h.moment(s.number)
+		s.number++
+	}
+	at += s.shift
 	if len(m.values) > 0 {
 		s.rows.Add(m.values, &values.Place{At: at, Stack: s.code.stackOf(m), Owner: s.code.who(m)})
 	}
@@ -41,7 +45,8 @@ type sample struct {
 	stack stackID  // the outer part of its stack
 	inner []siteID // the rest, the innermost first
 	owner
-	values []int64 // in our units; none if the sample is damaged
+	values []int64     // in our units; none if the sample is damaged
+	at     stream.Time // of what was added up; else 0
 }
 
 // append appends a sample in stored form.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/messages"
+	"gprof/ingest/internal/values"
 	"gprof/rawformat/profileproto"
 	"gprof/rawformat/protobuf"
 	"gprof/stream"
@@ -25,14 +27,12 @@ const (
 type header struct {
 	instance uint64 // hash of the contents
 	size     int64  // bytes, decompressed, up to which it is intact
-	samples  int64
-	counts   [len(fieldWires)]int64 // messages by field
+	timing
+	counts [len(fieldWires)]int64 // messages by field
 
 	types      []stream.ValueType
 	period     int64
 	periodType stream.ValueType
-	time       int64 // ns since the Unix epoch, 0 unknown
-	duration   int64 // ns
 	endless    int64 // 1: the duration makes no sense
 	program    string
 	mappings   []mappingRow
@@ -40,6 +40,26 @@ type header struct {
 	attributes []attribute
 	untold     int64 // comments beyond the limit
 	sum        sumNotes
+}
+
+// timing is what is known of when samples were.
+type timing struct {
+	samples  int64
+	time     int64 // ns since the Unix epoch, 0 unknown
+	duration int64 // ns
+}
+
+// end is the end of the profile.
+func (t *timing) end() stream.Time {
+	if t.duration > math.MaxInt64-t.time {
+		return math.MaxInt64
+	}
+	return stream.Time(t.time + t.duration)
+}
+
+// moment is when sample i is said to have been.
+func (t *timing) moment(i uint64) stream.Time {
+	return values.Spread(t.end()-stream.Time(t.duration), t.duration, i, uint64(t.samples))
 }
 
 type attribute struct{ key, value string }

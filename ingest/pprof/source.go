@@ -82,6 +82,8 @@ func (s *source) begin() {
 	s.tables.Unlock()
 	if s.file.kept != nil {
 		s.pool, s.supply = s.file.pool, s.file.takeKept()
+	} else if s.file.Files() > 1 {
+		s.pool, s.supply = s.file.pool, s.file.takeSum()
 	} else {
 		from, err := s.file.openSupply(s.tables, plan)
 		s.pool, s.supply = from.pool, from
@@ -137,7 +139,7 @@ func (s *source) end(err error) {
 	s.rows.Hand()
 	s.tables.Lock()
 	if err != io.EOF {
-		s.tell(stream.ReasonUnreadable, "files", err.Error(), 1)
+		s.tables.Ledger.Add(stream.Line{Process: s.file.header.name(), Reason: stream.ReasonUnreadable, What: "files", Where: err.Error(), Count: 1})
 	}
 	s.tellMore()
 	s.tables.Unlock()
@@ -163,36 +165,44 @@ func (s *source) release() error {
 
 // tellMore writes anomalies to the ledger.
 func (s *source) tellMore() {
-	h, odd := s.file.header, s.supply.odd()
-	s.tell(stream.ReasonUnsupported, "comments", "", h.untold)
+	odd := s.supply.odd()
 	for key, number := range odd.noted {
 		s.tables.NoteLabel(key, number)
 	}
-	for _, line := range h.sum.lines {
-		line.Process = h.name()
+	for _, line := range s.file.lines(&odd, s.sampler != nil) {
+		line.Process = s.file.header.name()
 		s.tables.Ledger.Add(line)
 	}
-	s.tell(stream.ReasonMalformed, "definitions", "", odd.definitions)
-	s.tell(stream.ReasonMalformed, "durations", "a time of day instead: samples stand at the time of the profile", h.endless)
-	if s.sampler == nil {
-		return
+}
+
+// lines are the ledger's about a file, whose samples were read or not.
+func (f *File) lines(odd *anomalies, read bool) (all []stream.Line) {
+	if f.Files() > 1 {
+		return f.sum.ledger.Lines()
+	}
+	h := f.header
+	tell := func(r stream.Reason, what, where string, n int64) {
+		if n > 0 {
+			all = append(all, stream.Line{Reason: r, What: what, Where: where, Count: n})
+		}
+	}
+	tell(stream.ReasonUnsupported, "comments", "", h.untold)
+	all = append(all, h.sum.lines...)
+	tell(stream.ReasonMalformed, "definitions", "", odd.definitions)
+	tell(stream.ReasonMalformed, "durations", "a time of day instead: samples stand at the time of the profile", h.endless)
+	if !read {
+		return all
 	}
 	if h.duration > 0 && h.samples > 0 {
 		where := fmt.Sprintf("no moment of their own, spread over %v", time.Duration(h.duration))
-		s.tell(stream.ReasonClock, "samples", where, h.samples)
+		tell(stream.ReasonClock, "samples", where, h.samples)
 	}
-	s.tell(stream.ReasonMalformed, "samples", "", odd.samples)
-	s.tell(stream.ReasonMalformed, "values", "beyond 64 bits in their unit", odd.inexact)
-	s.tell(stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d frames", maxStack), odd.tooDeep)
-	s.tell(stream.ReasonUndefined, "code", "", odd.code)
-	s.tell(stream.ReasonUndefined, "labels", "", odd.labels)
-}
-
-// tell adds a ledger line, unless it counts nothing.
-func (s *source) tell(r stream.Reason, what, where string, n int64) {
-	if n > 0 {
-		s.tables.Ledger.Add(stream.Line{Process: s.file.header.name(), Reason: r, What: what, Where: where, Count: n})
-	}
+	tell(stream.ReasonMalformed, "samples", "", odd.samples)
+	tell(stream.ReasonMalformed, "values", "beyond 64 bits in their unit", odd.inexact)
+	tell(stream.ReasonMalformed, "stacks", fmt.Sprintf("of more than %d frames", maxStack), odd.tooDeep)
+	tell(stream.ReasonUndefined, "code", "", odd.code)
+	tell(stream.ReasonUndefined, "labels", "", odd.labels)
+	return all
 }
 
 // supply gives the samples of a file in ids of a pool.

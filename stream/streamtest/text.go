@@ -92,7 +92,7 @@ func addressText(address int64) string {
 }
 
 // ordinary leaves out fields that most processes, events, modules and frames don't have.
-var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Earliest:0", "", " Placed:[0 0]", "", " Twin:0", "", " Traced:false", "", " Profile:{Types:[] Default: PeriodType:{Name: Unit:} Period:0 Sum:false UnknownCPU:0}", "", " Shift:0", "", fmt.Sprintf(" Naming:%+v", stream.Naming{}), "", " Monotonic:0", "", " Picture:<nil>", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
+var ordinary = strings.NewReplacer(" DebugPath: DebugName: Breakpad: Arch:}", "}", " Window:0}", "}", " Scripted:false", "", " Earliest:0", "", " Placed:[0 0]", "", " Twin:0", "", " Traced:false", "", " Profile:{Types:[] Default: PeriodType:{Name: Unit:} Period:0 Sum:false UnknownCPU:0 Files:0}", "", " Shift:0", "", fmt.Sprintf(" Naming:%+v", stream.Naming{}), "", " Monotonic:0", "", " Picture:<nil>", "", " Type: NameField: Bare:false Description: Graphs:[] ColorField: Nested:false}", "}", " Unlisted:false Shown:}", "}")
 
 // args are arguments with their types, so that 1, 1.0 and "1" differ.
 func args(list []any) string {

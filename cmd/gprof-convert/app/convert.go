@@ -75,7 +75,7 @@ func (c *convertCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
-	found, err := c.Open(s, c.Inputs, conversion.SpillDir(targets))
+	found, err := c.Open(s, c.Inputs, conversion.SpillDir(targets), targets...)
 	if err != nil {
 		return err
 	}

@@ -38,24 +38,32 @@ func (c *Flags) Options(s *input.Tool, temp string) ingest.Options {
 	return c.Reading.Options(s, c.Jobs, &c.Expiry, temp)
 }
 
-// Open finds the recordings to convert. The caller closes what was found. Temp is a
-// directory for temporary files, "" the usual one.
-func (c *Flags) Open(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
+// Open finds the recordings to convert to targets, if there are any. The caller closes what was
+// found. Temp is a directory for temporary files, "" the usual one.
+func (c *Flags) Open(s *input.Tool, inputs []string, temp string, targets ...Target) (*ingest.Found, error) {
 	if err := c.Limits.Alone(); err != nil {
 		return nil, err
 	}
-	return c.OpenSet(s, inputs, temp)
+	return c.OpenSet(s, inputs, temp, targets...)
+}
+
+// OptionsFor are the flags of reading for what the targets show.
+func (c *Flags) OptionsFor(s *input.Tool, targets []Target, temp string) ingest.Options {
+	o := c.Options(s, temp)
+	apart := func(t Target) bool { return t.Many || !t.Format.Summed && !(t.Format.Sums && t.Options.Sum) }
+	o.Sum = len(targets) > 0 && c.Filter.Whole() && !slices.ContainsFunc(targets, apart)
+	return o
 }
 
 // OpenSet is Open for a command that compares.
-func (c *Flags) OpenSet(s *input.Tool, inputs []string, temp string) (*ingest.Found, error) {
+func (c *Flags) OpenSet(s *input.Tool, inputs []string, temp string, targets ...Target) (*ingest.Found, error) {
 	if err := c.Filter.Check(); err != nil {
 		return nil, err
 	}
 	if err := c.Prepare(); err != nil {
 		return nil, err
 	}
-	return s.Open(inputs, c.Options(s, temp))
+	return s.Open(inputs, c.OptionsFor(s, targets, temp))
 }
 
 // copy moves the events to a sink; temp is where they are sorted.

@@ -150,7 +150,7 @@ func (w *summary) contents() string {
 		}
 		return w.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
-	text := fmt.Sprintf("%s, %d samples", human.Plural(len(w.Tables.Processes), "process"), of(stream.Samples).Samples)
+	text := fmt.Sprintf("%s, %d samples", human.Plural(w.processes(), "process"), of(stream.Samples).Samples)
 	if slices.ContainsFunc(w.List, func(r jobOutput) bool { return r.Format.Kinds == nil }) {
 		text += fmt.Sprintf(", %d markers, %d counter rows", of(stream.Markers).Rows, of(stream.Counts).Rows)
 	}
@@ -160,6 +160,14 @@ func (w *summary) contents() string {
 		}
 	}
 	return text
+}
+
+// processes is how many there are, of which several may be one in the tables.
+func (w *summary) processes() (n int) {
+	for i := range w.Tables.Processes {
+		n += max(1, int(w.Tables.Processes[i].Profile.Files))
+	}
+	return n
 }
 
 // holds reports whether an output has a place for rows of a kind.

@@ -479,7 +479,7 @@ func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []convers
 	for i, in := range u.inputs {
 		paths[i] = in.Path
 	}
-	found, err := ingest.Find(paths, w.flags.Options(w.s, dir))
+	found, err := ingest.Find(paths, w.flags.OptionsFor(w.s, targets, dir))
 	if err != nil {
 		return err
 	}

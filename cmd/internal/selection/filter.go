@@ -51,6 +51,11 @@ func (f *Filter) Check() error {
 	return nil
 }
 
+// Whole reports whether all of a recording is shown, with nothing that tells processes apart.
+func (f *Filter) Whole() bool {
+	return !f.Given() && len(f.Process)+len(f.Track)+len(f.Category)+len(f.During)+len(f.Trace)+len(f.TagRoot) == 0 && !f.Headers && f.Every <= 1
+}
+
 func (f *Filter) queries() (all []filter.Query, err error) {
 	for _, id := range f.Trace {
 		q, err := filter.Trace(id)

@@ -56,6 +56,10 @@ type Totals struct {
 	// Spans makes them also of each span of a trace. Set it before the first Add.
 	Spans bool
 
+	// Parts allows a track to be delivered in several parts that overlap, so that no more than maxPart totals are
+	// held. Set it before the first Add.
+	Parts bool
+
 	// OwnClocks makes Span tell times by each process' own clock: on the time line of the run they
 	// depend on the other processes. Set it before the first Add.
 	OwnClocks bool
@@ -79,8 +83,11 @@ type otherKey struct {
 	who   stream.Owner
 }
 
-// maxOthers bounds them.
-const maxOthers = 1 << 16
+// maxOthers bounds them, and maxPart all of a part.
+const (
+	maxOthers = 1 << 16
+	maxPart   = 1 << 14
+)
 
 // New returns the Totals of an output of t. done is called for each track with samples, or each
 // bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
@@ -193,6 +200,9 @@ func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
 		return &t.totals[first-1]
 	} else if first != 0 {
 		return t.other(otherKey{stack, who})
+	}
+	if t.Parts && len(t.totals) >= maxPart {
+		t.Finish()
 	}
 	t.totals = append(t.totals, Total{Stack: stack, Owner: who})
 	t.at[stack] = int32(len(t.totals))

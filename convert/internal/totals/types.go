@@ -168,7 +168,7 @@ func CameWith(t *stream.Tables) (c Came) {
 		}
 		c.Period = max(c.Period, p.Period)
 	}
-	if len(t.Processes) == 1 {
+	if len(t.Processes) == 1 && t.Processes[0].Profile.Files == 0 {
 		c.Alone = &t.Processes[0]
 	}
 	return c

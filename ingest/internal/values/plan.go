@@ -92,6 +92,9 @@ func (p *Plan) sample(values []int64) (weight, cpu int64, ok bool) {
 	if p.count >= 0 {
 		return values[p.count], cpu, values[p.count] >= 0
 	}
+	if len(values) > p.Len() { // a sum
+		return values[p.Len()], cpu, true
+	}
 	if cpu > 0 {
 		weight = max(1, (cpu+p.period/2)/p.period)
 	}
@@ -198,3 +201,41 @@ func share(d int64, i, n uint64) int64 {
 	q, _ := bits.Div64(hi, lo, n)
 	return int64(q)
 }
+
+// maxAdded is the value from which on samples are not added up: sums of less don't overflow.
+const maxAdded = 1 << 46
+
+// Adds reports whether samples with such values may be added up before they become rows.
+func (p *Plan) Adds(values []int64) bool {
+	for _, v := range values {
+		if uint64(v) >= maxAdded {
+			return false
+		}
+	}
+	if p.heap[0] < 0 {
+		return true
+	}
+	_, _, ok := p.allocation(values)
+	return ok
+}
+
+// Width is how many values a sum of samples has: those of a sample and, if no value counts samples, their
+// Weight.
+func (p *Plan) Width() int {
+	if p.derives() {
+		return p.Len() + 1
+	}
+	return p.Len()
+}
+
+// derives reports whether the CPU time tells the number of samples.
+func (p *Plan) derives() bool { return p.count < 0 && p.cpu >= 0 }
+
+// Weight is how many samples values stand for.
+func (p *Plan) Weight(values []int64) int64 {
+	weight, _, _ := p.sample(values)
+	return weight
+}
+
+// HasRow reports whether a sample with these values becomes any row, also where zeros are not wanted.
+func (p *Plan) HasRow(values []int64) bool { return p.count >= 0 || p.cpu >= 0 || !allZero(values) }
