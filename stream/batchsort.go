@@ -12,31 +12,35 @@ func (b *Batch) key(i int) runs.Key { return runs.Key{Time: int64(b.Time[i]), In
 
 // batchSorter sorts batches. It keeps its memory for the next one.
 type batchSorter struct {
-	punctual, late []place
-	spare          []place
-	keys           []uint64 // of the late ones
-	spareKeys      []uint64
-	order          []int32
-	columns        Batch
-}
-
-// place is a row of a batch and its key.
-type place struct {
-	runs.Key
-	row int32
+	keys    []uint64 // of rows: a digit of the time, then the row
+	order   []int32
+	columns Batch
 }
 
 // sort sorts the rows of b.
-//
-//  1. Late rows, which follow one that they should precede, are taken out and sorted by
-//     themselves. An interval is late if a row that began during it was recorded before
-//     it; a sample, if it had to wait in a ring.
-//  2. Both lists are merged.
 func (o *batchSorter) sort(b *Batch) {
-	o.split(b)
-	o.sortLate()
-	o.merge()
+	o.find(b)
 	b.Select(o.order, &o.columns)
+}
+
+// find finds the order of the rows of b.
+//
+//  1. They are put into the order of their times but for the lowest bits, by a radix sort of two
+//     digits: times of a batch are near each other.
+//  2. Then rows are moved by a few places, or sorted by comparing them if times are so uneven that
+//     these would be many.
+func (o *batchSorter) find(b *Batch) {
+	o.order = slices.Grow(o.order[:0], b.Len())[:b.Len()]
+	if b.Len() >= radixRows {
+		o.roughly(b.Time)
+	} else {
+		for i := range o.order {
+			o.order[i] = int32(i)
+		}
+	}
+	if !o.settle(b) {
+		slices.SortFunc(o.order, func(i, k int32) int { return b.key(int(i)).Compare(b.key(int(k))) })
+	}
 }
 
 // shortAscent is the average length of sorted stretches from which on a batch need not be
@@ -48,11 +52,14 @@ func (b *Batch) tangled() bool {
 	times, index := b.Time, b.Index[:len(b.Time)]
 	descents := 0
 	for i := 1; i < len(times); i++ {
-		if times[i] < times[i-1] || times[i] == times[i-1] && index[i] < index[i-1] {
+		if times[i] < times[i-1] {
+			descents++
+		}
+		if times[i] == times[i-1] && index[i] < index[i-1] {
 			descents++
 		}
 	}
-	return descents*shortAscent > len(times)
+	return descents*shortAscent > b.Len()
 }
 
 // ascent is the end of the sorted stretch that begins at from.
@@ -66,110 +73,66 @@ func (b *Batch) ascent(from int) int {
 	return len(times)
 }
 
-// split separates the punctual rows, which are in order, from the late ones.
-func (o *batchSorter) split(b *Batch) {
-	o.punctual, o.late = o.punctual[:0], o.late[:0]
-	last := b.key(0)
-	for i := range b.Time {
-		if k := b.key(i); k.Less(last) {
-			o.late = append(o.late, place{k, int32(i)})
-		} else {
-			o.punctual = append(o.punctual, place{k, int32(i)})
-			last = k
-		}
-	}
-}
+const (
+	// radixRows is the number of rows from which on a radix sort is faster.
+	radixRows = 64
 
-// radixRows is the number of rows from which on a radix sort is faster.
-const radixRows = 128
+	digitBits = 8
+	digitMask = 1<<digitBits - 1
 
-// sortLate sorts the late rows. Their times are near each other, so a few bytes tell them
-// apart, and the time and the place of a row fit into one number.
-func (o *batchSorter) sortLate() {
-	lowest, span := o.lateSpan()
-	placeBits := bits.Len(uint(len(o.late)))
-	if len(o.late) < radixRows || bits.Len64(span)+placeBits > 64 {
-		sortPlaces(o.late)
-		return
+	// maxMoves is by how many places rows are moved at most, on average.
+	maxMoves = 8
+)
+
+// roughly sorts rows by the upper bits of their times.
+func (o *batchSorter) roughly(times []Time) {
+	first, last := times[0], times[0]
+	for _, t := range times {
+		first, last = min(first, t), max(last, t)
 	}
-	o.keys = o.keys[:0]
-	for i := range o.late {
-		o.keys = append(o.keys, (uint64(o.late[i].Time)-lowest)<<placeBits|uint64(i))
+	dropped := max(0, bits.Len64(uint64(last)-uint64(first))-2*digitBits)
+	var low, high [1 << digitBits]int32
+	for _, t := range times {
+		digits := (uint64(t) - uint64(first)) >> dropped
+		low[digits&digitMask]++
+		high[digits>>digitBits&digitMask]++
 	}
-	o.spareKeys = slices.Grow(o.spareKeys[:0], len(o.keys))[:len(o.keys)]
-	for shift := placeBits; span != 0; shift, span = shift+8, span>>8 {
-		sortByte(o.spareKeys, o.keys, shift)
-		o.keys, o.spareKeys = o.spareKeys, o.keys
+	begins(low[:])
+	begins(high[:])
+	o.keys = slices.Grow(o.keys[:0], len(times))[:len(times)]
+	for i, t := range times {
+		digits := (uint64(t) - uint64(first)) >> dropped
+		at := &low[digits&digitMask]
+		o.keys[*at] = digits>>digitBits<<32 | uint64(i)
+		*at++
 	}
-	o.spare = o.spare[:0]
 	for _, key := range o.keys {
-		o.spare = append(o.spare, o.late[key&(1<<placeBits-1)])
-	}
-	o.late, o.spare = o.spare, o.late
-	sortTies(o.late)
-}
-
-// lateSpan is the earliest time of the late rows, and how much later the last one is.
-func (o *batchSorter) lateSpan() (lowest, span uint64) {
-	if len(o.late) == 0 {
-		return 0, 0
-	}
-	first, last := o.late[0].Time, o.late[0].Time
-	for i := range o.late {
-		first, last = min(first, o.late[i].Time), max(last, o.late[i].Time)
-	}
-	return uint64(first), uint64(last) - uint64(first)
-}
-
-// sortByte copies keys to to, sorted by one of their bytes; the sort is stable.
-func sortByte(to, from []uint64, shift int) {
-	var next [256]int32
-	for _, key := range from {
-		next[byte(key>>shift)]++
-	}
-	sum := int32(0)
-	for i, n := range next {
-		next[i] = sum
-		sum += n
-	}
-	for _, key := range from {
-		at := &next[byte(key>>shift)]
-		to[*at] = key
+		at := &high[key>>32&digitMask]
+		o.order[*at] = int32(key)
 		*at++
 	}
 }
 
-// sortTies sorts rows of the same time by their index.
-func sortTies(p []place) {
-	for from := 0; from < len(p); {
-		to := from + 1
-		for to < len(p) && p[to].Time == p[from].Time {
-			to++
+// settle sorts rows that are nearly in order; false if they aren't.
+func (o *batchSorter) settle(b *Batch) bool {
+	budget := maxMoves * len(o.order)
+	var last runs.Key
+	for i, row := range o.order {
+		key := b.key(int(row))
+		if i == 0 || !key.Less(last) {
+			last = key
+			continue
 		}
-		if to-from > 1 {
-			sortPlaces(p[from:to])
+		to := i
+		for ; to > 0 && key.Less(b.key(int(o.order[to-1]))); to-- {
+			o.order[to] = o.order[to-1]
 		}
-		from = to
-	}
-}
-
-func sortPlaces(p []place) {
-	slices.SortFunc(p, func(a, b place) int { return a.Compare(b.Key) })
-}
-
-// merge finds the order of all rows.
-func (o *batchSorter) merge() {
-	o.order = o.order[:0]
-	late := o.late
-	for _, p := range o.punctual {
-		for len(late) > 0 && late[0].Less(p.Key) {
-			o.order, late = append(o.order, late[0].row), late[1:]
+		o.order[to] = row
+		if budget -= i - to; budget < 0 {
+			return false
 		}
-		o.order = append(o.order, p.row)
 	}
-	for _, l := range late {
-		o.order = append(o.order, l.row)
-	}
+	return true
 }
 
 // Select keeps the rows of b with these numbers, in that order. It builds them in the

@@ -1,90 +1,76 @@
 package stream
 
-import "math"
-
-const (
-	// maxStrands is how many runs are braided at most, because each row costs a comparison
-	// with the next one of each.
-	maxStrands = 16
-
-	// farTime is how long, in ns, after the first row of a braid its other rows come at most.
-	farTime = math.MaxInt64 / maxStrands
-
-	// longStrand is the number of rows of one run after which runs no longer alternate.
-	longStrand = longStretch
+import (
+	"math"
+	"sort"
 )
 
-// braid gives places to the next rows of open runs that alternate. It ends where a block
-// does, where the segment is full or another run is to be opened, and where rows of one
-// run follow each other again. It returns false if there is no row that it can place.
+// braider finds the order of rows of several runs.
+type braider struct {
+	rows   Batch // their keys, run by run
+	run    []uint16
+	sorter batchSorter
+}
+
+// maxStrands is how many runs are braided at most.
+const maxStrands = 64
+
+// braid gives places to the next rows of open runs that alternate: all that come before any block
+// ends or another run is to be opened, as far as there is room. It returns false if there are none.
 //
 // A heap finds the next row by branches, many of which the processor guesses wrong if runs
-// alternate. So the next row is computed instead: it is the least of numbers that have the
-// time of a row in their upper bits, and in the lowest ones which run it is of.
+// alternate. Sorting all rows anew takes less time.
 func (m *runMerger) braid(room *room) bool {
 	if len(m.heap) < 2 || len(m.heap) > maxStrands {
 		return false
 	}
-	base, end := uint64(m.heap[0].key.Time), uint64(farTime)
-	if len(m.waiting) > 0 {
-		end = min(end, uint64(m.waiting[0].key.Time)-base)
-	}
-	var numbers [maxStrands]uint64
-	next := numbers[:len(m.heap)]
-	for i, c := range m.heap {
-		if c.pos == c.rows.batch.Len() { // keys are not unique, as they should be
-			return false
-		}
-		next[i] = min(uint64(c.key.Time)-base, farTime)*maxStrands + uint64(i)
-	}
-	begin, rows := m.rows, room.rows
-	for last, same := uint64(0), 0; m.rows-begin < rows && same < longStrand; {
-		least, second := next[0], uint64(math.MaxUint64)
-		for _, n := range next[1:] {
-			second = min(second, max(least, n))
-			least = min(least, n)
-		}
-		if least/maxStrands >= end {
-			break
-		}
-		i := least % maxStrands
-		if least/maxStrands == second/maxStrands {
-			i = m.tie(next, least/maxStrands)
-		}
-		c := m.heap[i]
-		b := &c.rows.batch
-		if len(b.Args) > 0 && room.take(b, c.pos, c.pos+1) == 0 {
+	m.strands.find(m.heap, m.braidEnd())
+	begin := m.rows
+	for _, row := range m.strands.sorter.order {
+		c := m.heap[m.strands.run[row]]
+		if room.take(&c.rows.batch, c.pos, c.pos+1) == 0 {
 			break
 		}
 		c.rows.places[c.pos] = uint16(m.rows)
+		c.pos++
 		m.rows++
-		if c.pos++; c.pos == len(b.Time) {
-			break
-		}
-		next[i] = min(uint64(b.Time[c.pos])-base, farTime)*maxStrands + i
-		if same++; i != last {
-			last, same = i, 0
-		}
 	}
-	if len(m.heap[0].rows.batch.Args) == 0 {
-		room.rows, room.used = rows-(m.rows-begin), true
+	if m.rows == begin {
+		return false
 	}
 	for _, c := range m.heap {
-		c.key = c.rows.batch.key(min(c.pos, c.rows.batch.Len()-1)) // of a block that ended, it is before all others
+		c.key = c.rows.batch.key(c.pos)
 	}
 	m.heap.init()
-	return m.rows > begin
+	return true
 }
 
-// tie is which of the runs whose next row has a time comes first.
-func (m *runMerger) tie(next []uint64, time uint64) (first uint64) {
-	least := uint64(math.MaxUint64)
-	for i, n := range next {
-		if c := m.heap[i]; n/maxStrands == time && c.rows.batch.Index[c.pos] <= least {
-			first, least = uint64(i), c.rows.batch.Index[c.pos]
+// braidEnd is the time before which no block ends and no other run is to be opened.
+func (m *runMerger) braidEnd() Time {
+	end := Time(math.MaxInt64)
+	for _, c := range m.heap {
+		times := c.rows.batch.Time
+		end = min(end, times[len(times)-1])
+	}
+	if len(m.waiting) > 0 {
+		end = min(end, Time(m.waiting[0].key.Time))
+	}
+	return end
+}
+
+// find finds the order of the rows before end.
+func (s *braider) find(heap cursorHeap, end Time) {
+	s.rows.Time, s.rows.Index, s.run = s.rows.Time[:0], s.rows.Index[:0], s.run[:0]
+	for i, c := range heap {
+		b := &c.rows.batch
+		n := sort.Search(b.Len()-c.pos, func(i int) bool { return b.Time[c.pos+i] >= end })
+		s.rows.Time = append(s.rows.Time, b.Time[c.pos:c.pos+n]...)
+		s.rows.Index = append(s.rows.Index, b.Index[c.pos:c.pos+n]...)
+		for range n {
+			s.run = append(s.run, uint16(i))
 		}
 	}
-	return first
+	s.sorter.find(&s.rows)
 }
 
 // placing says where rows from from to to-1 of a batch go in another one.

@@ -27,7 +27,7 @@ func TestBraid(t *testing.T) {
 				want.Time[i] = at(want.Time[i], i)
 			}
 			for _, writers := range []int{2, 3, maxStrands, maxStrands + 1} {
-				for _, turn := range []int{1, 3, longStrand, 200} {
+				for _, turn := range []int{1, 3, longStretch, 200} {
 					t.Run(fmt.Sprintf("%v/%s/writers=%d/turn=%d", want.Series.Kind, name, writers, turn), func(t *testing.T) {
 						braided(t, want, writers, turn)
 					})

@@ -71,6 +71,7 @@ type runMerger struct {
 	ahead   int
 	free    []*openRun // of closed runs, for their memory
 	rows    int        // of the segment that have places
+	strands braider
 }
 
 // cursor is a position in a run.
