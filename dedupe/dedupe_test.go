@@ -58,6 +58,16 @@ func TestSetMap(t *testing.T) {
 	}
 }
 
+func TestSetAppend(t *testing.T) {
+	var texts Texts[int32]
+	if a, b, c := texts.Intern("a"), texts.Append("bc"), texts.Append("d"); a != 1 || b != 2 || c != 3 {
+		t.Errorf("ids %d, %d and %d", a, b, c)
+	}
+	if texts.Intern("bc") != 2 || texts.Intern("a") != 1 || texts.Intern("e") != 4 || texts.At(3) != "d" || texts.TextBytes() != 5 {
+		t.Errorf("%d texts of %d bytes", texts.Len(), texts.TextBytes())
+	}
+}
+
 func TestTexts(t *testing.T) {
 	var s Texts[int32]
 	if s.Intern("") != 0 || s.InternBytes(nil) != 0 || s.At(0) != "" {

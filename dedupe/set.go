@@ -28,6 +28,13 @@ func (s *Set[K, ID]) Intern(k K) ID {
 	return ID(s.rows.n)
 }
 
+// Append adds a value that is not in s, without looking. The next lookup makes the table of all.
+func (s *Set[K, ID]) Append(k K) ID {
+	s.rows.push(k)
+	s.table = nil
+	return ID(s.rows.n)
+}
+
 // Lookup returns the id of k, 0 if k has not been seen.
 func (s *Set[K, ID]) Lookup(k K) ID {
 	_, id := s.find(k)
@@ -131,6 +138,13 @@ func (t *Texts[ID]) Intern(s string) ID {
 		t.size += int64(len(s))
 	}
 	return id
+}
+
+// Append adds a string that is not in t, nor empty, without looking. The next lookup makes the table
+// of all.
+func (t *Texts[ID]) Append(s string) ID {
+	t.size += int64(len(s))
+	return t.set.Append(s)
 }
 
 // InternBytes is Intern of string(b); it allocates only for a new string.

@@ -102,12 +102,13 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 // table is what the interners of package dedupe have in common.
 type table[K any, ID ~int32] interface {
 	Intern(K) ID
+	Append(K) ID
 	At(ID) K
 	Len() int
 }
 
-// renumber interns the live rows of from into to, with the ids in them made final, in the
-// order of compare. It returns the final ids. If live is nil, all rows are live.
+// renumber adds the live rows of from to to, with the ids in them made final, in the order of
+// compare, which tells all rows apart. It returns the final ids. If live is nil, all rows are live.
 func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
 	keys := make([]K, 0, from.Len())
 	order := make([]ID, 0, from.Len()) // old ids
@@ -123,8 +124,16 @@ func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final
 	}
 	slices.SortFunc(order, func(a, b ID) int { return compare(keys[a-1], keys[b-1]) })
 	ids := make([]ID, from.Len()+1)
-	for _, old := range order {
-		ids[old] = to.Intern(keys[old-1])
+	known := to.Len() > 0
+	for i, old := range order {
+		switch key := keys[old-1]; {
+		case known:
+			ids[old] = to.Intern(key)
+		case i > 0 && key == keys[order[i-1]-1]:
+			ids[old] = ids[order[i-1]]
+		default:
+			ids[old] = to.Append(key)
+		}
 	}
 	return ids
 }
