@@ -30,22 +30,32 @@ func BenchmarkTrace(b *testing.B) {
 	must(b, exec.Command("go", "run", "./maketrace", "-mb", fmt.Sprint(*traceMB), "-o", file).Run())
 	info, err := os.Stat(file)
 	must(b, err)
-	for _, what := range []struct {
-		name    string
-		command []string
-	}{
+	runAll(b, info.Size(), []program{
 		{"gprof-tables", []string{ours, file, "-o", "parquet=" + filepath.Join(dir, "tables")}},
 		{"gprof-pprof", []string{ours, file, "-o", filepath.Join(dir, "trace.pb.gz")}},
 		{"gprof-firefox", []string{ours, file, "-f", "firefox", "-o", filepath.Join(dir, "trace.json.gz")}},
 		{"go-tool-trace", []string{"go", "tool", "trace", "-pprof=sched", file}},
-	} {
-		b.Run("what="+what.name, func(b *testing.B) {
-			b.SetBytes(info.Size())
+	})
+}
+
+// program is one that reads a file.
+type program struct {
+	name    string
+	command []string
+}
+
+// runAll measures what programs take for a file of that size.
+func runAll(b *testing.B, size int64, programs []program) {
+	for _, p := range programs {
+		b.Run("what="+p.name, func(b *testing.B) {
+			b.SetBytes(size)
 			for b.Loop() {
-				cmd := exec.Command(what.command[0], what.command[1:]...)
+				cmd := exec.Command(p.command[0], p.command[1:]...)
 				cmd.Stdout = io.Discard
 				must(b, cmd.Run())
-				b.ReportMetric(float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())/float64(info.Size()), "cpu-ns/byte")
+				cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+				b.ReportMetric(cpu.Seconds(), "cpu-s")
+				b.ReportMetric(float64(cpu)/float64(size), "cpu-ns/byte")
 				b.ReportMetric(float64(peak(cmd.ProcessState))/(1<<20), "peak-MiB")
 			}
 		})

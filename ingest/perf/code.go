@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -30,22 +31,24 @@ type code struct {
 
 	modules  []stream.ModuleID // by file, -1 unknown
 	known    map[place]frameList
-	recent   map[addressKey]cachedFrames
+	recent   []cachedFrames   // by hash
 	frames   []stream.FrameID // of all lists
 	labels   map[labelKey]stream.StackID
 	segments map[segment]bool
 	path     []spot
-	joins    []join
-	unmapped map[uint64]bool // addresses of no file, at most maxRecent
-	follower *follower       // nil: no programs are given
+	trails   map[thread]*trail
+	added    []stream.FrameID // by which a trail goes on
+	ends     []int            // of the frames of each of its spots
+	unmapped map[uint64]bool  // addresses of no file, at most maxCached
+	follower *follower        // nil: no programs are given
 }
 
 // place is an offset in a file.
 type place struct {
 	file   int32 // -1: offset is an address of no file
 	kernel bool
+	exact  bool // false: it is a return address
 	offset uint64
-	exact  bool    // false: it is a return address
 	listed uint64  // offset of a kernel module's code from the kernel's text, else 0
 	made   jitCode // for JIT code
 }
@@ -71,37 +74,35 @@ type spot struct {
 
 // cachedFrames are the frames at an address for a version of the mappings.
 type cachedFrames struct {
+	addressKey
 	version int32
 	frames  frameList
 }
 
-// join is the stack that code at an address has, called from another one, for a version of the mappings. Most
-// samples have stacks that others had: their frames need not be looked up.
-type join struct {
-	addressKey
-	version    int32
-	caller, id stream.StackID
+// trail is the last stack of a thread. The next one mostly begins as it did, and what is common needs not be looked up.
+type trail struct {
+	version, kernel int // of the mappings
+	root            stream.StackID
+	path            []spot           // the outermost first
+	ids             []stream.StackID // the stacks that end there
 }
 
-// maxJoins is how many are known, a power of two; one makes way for another of its place.
-const maxJoins = 1 << 16
-
-// joinAt is where the join of a caller and an address is, or may be put.
-func (c *code) joinAt(caller stream.StackID, at *addressKey) *join {
-	const mix = 0x9e3779b97f4a7c15
-	h := (at.address ^ uint64(caller)<<40) * mix
-	return &c.joins[(h^h>>29)*mix>>48]
-}
+// maxTrails bounds the threads whose last stacks are known.
+const maxTrails = 1 << 12
 
 // frameList is a range of frames of a code, which keeps lists of one small.
 type frameList struct{ at, end int32 }
 
-// maxRecent bounds the cached addresses and places. Most of a program's time is spent in far fewer.
-const maxRecent = 1 << 16
+// Most of a program's time is spent at far fewer addresses and places than these bounds of those that are cached.
+const (
+	maxRecent = 1 << 17 // addresses, a power of two
+	maxKnown  = 1 << 18 // places
+	maxCached = 1 << 16 // of anything else
+)
 
 func newCode(t *stream.Tables, f *File) *code {
 	c := &code{tables: t, resolve: f.resolve, life: f.life, builds: f.facts.builds, modules: make([]stream.ModuleID, len(f.life.files)),
-		known: map[place]frameList{}, recent: map[addressKey]cachedFrames{}, labels: map[labelKey]stream.StackID{}, segments: map[segment]bool{}, unmapped: map[uint64]bool{}, joins: make([]join, maxJoins)}
+		known: map[place]frameList{}, recent: make([]cachedFrames, min(maxRecent, 8<<bits.Len64(uint64(f.frames)))), trails: map[thread]*trail{}, labels: map[labelKey]stream.StackID{}, segments: map[segment]bool{}, unmapped: map[uint64]bool{}}
 	for i := range c.modules {
 		c.modules[i] = -1
 	}
@@ -122,28 +123,58 @@ func (c *code) stack(p *process, s *perfevent.Sample, a *attr, misc uint16, cut 
 	if cut {
 		id = c.withLabel(0, roots.Truncated, stream.Category{})
 	}
-	for i := len(c.path) - 1; i >= 0; i-- {
+	t := c.trail(thread{p, s.Tid})
+	if t.version != version || t.kernel != kernel || t.root != id {
+		t.version, t.kernel, t.root, t.path, t.ids = version, kernel, id, t.path[:0], t.ids[:0]
+	}
+	n := common(c.path, t.path)
+	t.path, t.ids, c.added, c.ends = t.path[:n], t.ids[:n], c.added[:0], c.ends[:0]
+	for i := len(c.path) - 1 - n; i >= 0; i-- {
 		at, v := addressKey{p, c.path[i]}, version
 		if at.kernel {
 			at.process, v = &c.life.kernel, kernel
 		}
-		j := c.joinAt(id, &at)
-		if j.addressKey != at || j.version != int32(v) || j.caller != id {
-			*j = join{at, int32(v), id, c.join(id, c.at(at, v))}
-		}
-		id = j.id
+		t.path = append(t.path, at.spot)
+		c.added = append(c.added, c.at(at, v)...)
+		c.ends = append(c.ends, len(c.added))
+	}
+	if n < len(t.path) {
+		c.extend(t)
+	}
+	if n = len(t.ids); n > 0 {
+		id = t.ids[n-1]
 	}
 	return id
 }
 
-// join interns a stack with more frames.
-func (c *code) join(id stream.StackID, frames []stream.FrameID) stream.StackID {
+// trail is that of a thread.
+func (c *code) trail(who thread) *trail {
+	t := c.trails[who]
+	if t == nil {
+		if len(c.trails) == maxTrails {
+			clear(c.trails)
+		}
+		t = &trail{}
+		c.trails[who] = t
+	}
+	return t
+}
+
+// extend interns the stacks of a trail with the added frames.
+func (c *code) extend(t *trail) {
 	c.tables.Lock()
 	defer c.tables.Unlock()
-	for _, frame := range frames {
-		id = c.tables.Stacks.Intern(id, frame)
+	id, begin := t.root, 0
+	if n := len(t.ids); n > 0 {
+		id = t.ids[n-1]
 	}
-	return id
+	for _, end := range c.ends {
+		for _, frame := range c.added[begin:end] {
+			id = c.tables.Stacks.Intern(id, frame)
+		}
+		begin = end
+		t.ids = append(t.ids, id)
+	}
 }
 
 // chain splits a sample's call chain into addresses, the innermost first.
@@ -175,20 +206,18 @@ func (c *code) chain(s *perfevent.Sample, misc uint16) {
 
 // at returns the frames at an address, the outermost first.
 func (c *code) at(r addressKey, version int) []stream.FrameID {
-	known, ok := c.recent[r]
-	if !ok || known.version != int32(version) {
-		if len(c.recent) == maxRecent {
-			clear(c.recent)
-		}
-		known = cachedFrames{int32(version), c.list(c.place(r, version))}
-		c.recent[r] = known
+	const mix = 0x9e3779b97f4a7c15
+	h := (r.address ^ uint64(r.process.pid)<<40) * mix
+	known := &c.recent[int(h>>40)&(len(c.recent)-1)]
+	if known.addressKey != r || known.version != int32(version) {
+		*known = cachedFrames{r, int32(version), c.list(c.place(r, version))}
 	}
 	return c.frames[known.frames.at:known.frames.end]
 }
 
 // forget frees the caches when all is read.
 func (c *code) forget() {
-	c.known, c.recent, c.labels, c.frames, c.joins = nil, nil, nil, nil, nil
+	c.known, c.recent, c.labels, c.frames, c.trails = nil, nil, nil, nil, nil
 	if c.follower != nil {
 		c.follower.forget()
 	}
@@ -255,7 +284,7 @@ func (c *code) list(p place) frameList {
 	if ok {
 		return list
 	}
-	if len(c.known) == maxRecent { // the lists of recent addresses go with them
+	if len(c.known) == maxKnown { // the lists of recent addresses go with them
 		clear(c.known)
 		clear(c.recent)
 		c.frames = c.frames[:0]
@@ -293,7 +322,7 @@ func (c *code) intern(frames []stream.FrameID, p place) []stream.FrameID {
 			c.nameJIT(&f, p.made.pid, p.made.address-before)
 		}
 		frames = append(frames, c.tables.Frames.Intern(f))
-		if p.file < 0 && f.Function == 0 && len(c.unmapped) < maxRecent {
+		if p.file < 0 && f.Function == 0 && len(c.unmapped) < maxCached {
 			c.unmapped[p.offset] = true
 		}
 	} else if injected {
@@ -403,7 +432,7 @@ func (c *code) withLabel(stack stream.StackID, name string, category stream.Cate
 	k := labelKey{stack, name}
 	id, ok := c.labels[k]
 	if !ok {
-		if len(c.labels) == maxRecent {
+		if len(c.labels) == maxCached {
 			clear(c.labels)
 		}
 		c.tables.Lock()

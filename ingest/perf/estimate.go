@@ -11,6 +11,10 @@ type estimate struct {
 	stacks  distinctCounter
 	shared  distinctCounter            // addresses common to all processes
 	private map[int32]*distinctCounter // others, by pid
+
+	pid    int32    // of the last sample
+	chain  []uint64 // that of the last sample, the outermost first
+	hashes []uint64 // of the stacks that end there
 }
 
 // maxPrivate bounds the processes whose addresses are counted.
@@ -29,20 +33,38 @@ func (e *estimate) add(pid int32, chain []uint64) {
 		own = &distinctCounter{}
 		e.private[pid] = own
 	}
-	stack := uint64(0)
-	for i := len(chain) - 1; i >= 0; i-- {
-		address := chain[i]
-		if address == 0 || address >= perfevent.MarkLowest {
-			continue
-		}
-		stack = hashed(stack ^ (address&inPage + 1))
-		e.stacks.add(stack)
-		if address < moved || address >= 1<<63 {
-			e.shared.add(hashed(address))
-		} else if own != nil {
-			own.add(hashed(address))
-		}
+	if pid != e.pid {
+		e.pid, e.chain = pid, e.chain[:0]
 	}
+	n := common(chain, e.chain)
+	e.chain, e.hashes = e.chain[:n], e.hashes[:n]
+	stack := uint64(0)
+	if n > 0 {
+		stack = e.hashes[n-1]
+	}
+	for i := len(chain) - 1 - n; i >= 0; i-- {
+		address := chain[i]
+		if address != 0 && address < perfevent.MarkLowest {
+			stack = hashed(stack ^ (address&inPage + 1))
+			e.stacks.add(stack)
+			if address < moved || address >= 1<<63 {
+				e.shared.add(hashed(address))
+			} else if own != nil {
+				own.add(hashed(address))
+			}
+		}
+		e.chain, e.hashes = append(e.chain, address), append(e.hashes, stack)
+	}
+}
+
+// common is how many calls of a path, the innermost first, are those of the last one, the outermost first. Most
+// samples were taken in functions whose callers had been there before.
+func common[T comparable](path, last []T) int {
+	n := 0
+	for n < min(len(path), len(last)) && path[len(path)-1-n] == last[n] {
+		n++
+	}
+	return n
 }
 
 func hashed(n uint64) uint64 {

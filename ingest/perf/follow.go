@@ -75,7 +75,7 @@ func (f *follower) find(address uint64) callframe.Place {
 	key := addressKey{f.process, spot{address: address}}
 	p, known := f.recent[key]
 	if !known || p.version != f.version {
-		if len(f.recent) == maxRecent {
+		if len(f.recent) == maxCached {
 			clear(f.recent)
 		}
 		p = recentPlace{f.version, f.place(address)}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +136,59 @@ func TestDeepChains(t *testing.T) {
 	src, err = open(file(append(records(), sampled(clockID, program, program, 9965, 500, chain[:127]...))...))
 	if got := text(t, src, err); strings.Contains(got, "(truncated)") {
 		t.Errorf("a chain of 126 calls is cut:\n%s", got)
+	}
+}
+
+// The stack of a sample does not depend on those before it, which may share some of its addresses, in other modes or
+// when other code was mapped there.
+func TestStacksAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	before := records()[:3]
+	for i := range uint64(40) {
+		before = append(before, mapped(shell, 1000+250*i, 0x1000, 0x1000, i%3<<12, 0, "/bin/sh"),
+			record(1, 1, wire(nil).u32(1<<32-1, 0).u64(kernelText, 0x1000, 0).text(fmt.Sprintf("[module%d]", i%3)).with(0, 0, 1125+250*i)))
+	}
+	stacks := func(samples ...wire) map[stream.Time]string {
+		src, err := open(file(append(slices.Clip(before), samples...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, tables := map[stream.Time]string{}, src.Tables()
+		for b := new(stream.Batch); src.Next(b) == nil; {
+			for i, id := range b.Stack {
+				for all[b.Time[i]] = ""; id != 0; {
+					parent, frame := tables.Stacks.At(id)
+					f := tables.Frames.At(frame)
+					if f.Module != 0 {
+						all[b.Time[i]] += tables.Modules.At(f.Module).Name
+					}
+					all[b.Time[i]] += fmt.Sprintf("+%x %s%s\n", f.Offset, tables.Strings.At(f.Function), tables.Categories.At(f.Category).Name)
+					id = parent
+				}
+			}
+		}
+		return all
+	}
+	var samples []wire
+	for i := range uint64(400) {
+		chain := []uint64{markUser}
+		for range random.IntN(5) + 250*random.IntN(2) {
+			chain = append(chain, []uint64{0x1010, kernelText + 0x10, markKernel, markUser}[random.IntN(4)])
+		}
+		chain = append(chain, []uint64{markUser, markKernel}[i/16%2], []uint64{0x1010, kernelText + 0x10}[i/16%2]) // of some in turn the same code calls all else
+		samples = append(samples, sampled(clockID, shell, shell+uint32(i%2), 1000+25*i, 500, chain...))
+	}
+	together, alone := stacks(samples...), map[stream.Time]string{}
+	for i := range samples {
+		maps.Copy(alone, stacks(samples[i]))
+	}
+	for at := range alone {
+		if alone[at] != together[at] {
+			t.Errorf("at %d:\n%swant\n%s", at, together[at], alone[at])
+		}
+	}
+	if len(together) != len(samples) || len(alone) != len(samples) {
+		t.Errorf("%d and %d samples, want %d", len(together), len(alone), len(samples))
 	}
 }
 

@@ -41,11 +41,10 @@ type record struct {
 
 // records reads records one after the other.
 type records struct {
-	r    *bufio.Reader
+	r    *bufio.Reader // with room for any record, of 64 KiB at most
 	at   int64
 	end  int64 // offset; -1: the end of the input
 	pipe bool  // perf wrote to a pipe: tracing data is between the records
-	buf  []byte
 }
 
 // recordHead is the size of a record's header.
@@ -69,12 +68,13 @@ func (r *records) next(rec *record) error {
 	if size < recordHead || r.end >= 0 && int64(size) > r.end-r.at {
 		return &damage.Error{Off: r.at, Err: fmt.Errorf("%w: a record of %d bytes", damage.ErrDamaged, size)}
 	}
-	r.buf = append(r.buf[:0], make([]byte, size)...)
-	if _, err := io.ReadFull(r.r, r.buf); err != nil {
+	whole, err := r.r.Peek(size)
+	if err != nil {
 		return r.torn(err)
 	}
+	r.r.Discard(size) // the bytes stay until more are read
 	r.at += int64(size)
-	rec.body = r.buf[recordHead:]
+	rec.body = whole[recordHead:]
 	return r.skipData(rec)
 }
 
@@ -94,6 +94,7 @@ func (r *records) skipData(rec *record) error {
 	if size > 1<<40 {
 		return &damage.Error{Off: rec.at, Err: fmt.Errorf("%w: data of %d bytes", damage.ErrDamaged, size)}
 	}
+	rec.body = bytes.Clone(rec.body)
 	n, err := io.CopyN(io.Discard, r.r, int64(size))
 	r.at += n
 	if err != nil {

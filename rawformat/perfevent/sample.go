@@ -3,6 +3,7 @@ package perfevent
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // Bits of an attr's sample_type, in the order of their fields, as far as they are read here.
@@ -121,9 +122,10 @@ func (l *Layout) ParseSample(body []byte, s *Sample) (ok bool) {
 	}
 	s.Chain = s.Chain[:0]
 	if has(SampleChain) {
-		n := f.u64()
-		for raw := f.take(8 * min(n, 1<<32)); len(raw) > 0; raw = raw[8:] {
-			s.Chain = append(s.Chain, binary.LittleEndian.Uint64(raw))
+		raw := f.take(8 * min(f.u64(), 1<<32))
+		s.Chain = slices.Grow(s.Chain, len(raw)/8)[:len(raw)/8]
+		for i := range s.Chain {
+			s.Chain[i] = binary.LittleEndian.Uint64(raw[8*i:])
 		}
 	}
 	ok = !f.short
