@@ -382,7 +382,7 @@ func (f Format) Directory() bool { return f.openIn != nil }
 
 // NewIn returns a Sink that writes a format that is a directory into dir.
 func (f Format) NewIn(dir Directory, o Options) stream.Sink {
-	return f.openIn(dir, tables.Options{Compression: o.Compression, Among: o.Among})
+	return f.openIn(dir, tables.Options{Compression: o.Compression, Jobs: o.Jobs, Among: o.Among})
 }
 
 // DataSet reports whether a directory of the format holds any number of runs.

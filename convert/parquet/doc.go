@@ -40,7 +40,6 @@ package parquet
 import (
 	"io"
 
-	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/lz4"
 	"github.com/parquet-go/parquet-go/compress/uncompressed"
@@ -59,12 +58,12 @@ const maxOpen = 512
 
 // New returns a Sink that writes into dir, where tables of other runs may be.
 func New(dir tables.Directory, o tables.Options) stream.Sink {
-	codec, cells := codecOf(o.Compression), new([]pq.Value)
+	codec, crew := codecOf(o.Compression), newCrew(o.Jobs)
 	return tables.New(dir, tables.Format{
 		Extension: Extension,
 		MaxOpen:   maxOpen,
 		Begin: func(file io.Writer, d *tables.Definition, many int) tables.Writer {
-			return newWriter(file, d, codec, pageSize(many), cells)
+			return newWriter(file, d, codec, pageSize(many), crew)
 		},
 	}, o)
 }

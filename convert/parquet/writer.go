@@ -36,14 +36,14 @@ type writer struct {
 	columns []tables.Column
 	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
-	cells   *[]pq.Value // scratch, shared by all tables
-	leads   []int       // columns that rows are sorted by before time: process, track or counter
-	lead    [4]int32    // of the last rows
-	rows    int         // of the row group
-	bytes   int         // of texts and lists in the row group
+	crew    crew
+	leads   []int    // columns that rows are sorted by before time: process, track or counter
+	lead    [4]int32 // of the last rows
+	rows    int      // of the row group
+	bytes   int      // of texts and lists in the row group
 }
 
-func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page int, cells *[]pq.Value) *writer {
+func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page int, crew crew) *writer {
 	var order []pq.SortingColumn
 	for _, column := range d.Sorted {
 		order = append(order, pq.Ascending(column))
@@ -58,7 +58,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
 	)
-	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), cells: cells, leads: leadsOf(d)}
+	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), crew: crew, leads: leadsOf(d)}
 }
 
 // leadsOf are the columns that rows are sorted by before time.
@@ -99,12 +99,12 @@ func (w *writer) Write(columns []tables.Values) error {
 		if isList(&w.columns[i]) {
 			w.bytes += 4 * len(columns[i].Shorts)
 		}
-		*w.cells = cells((*w.cells)[:0], &columns[i], place{&w.columns[i], i})
-		if _, err := w.leaves[i].WriteRowValues(*w.cells); err != nil {
-			return err
-		}
 	}
-	return nil
+	return w.crew.each(len(columns), columns[0].Rows, func(i int, scratch *[]pq.Value) error {
+		*scratch = cells((*scratch)[:0], &columns[i], place{&w.columns[i], i})
+		_, err := w.leaves[i].WriteRowValues(*scratch)
+		return err
+	})
 }
 
 // Waiting implements [tables.Writer].

@@ -270,6 +270,9 @@ func (s *Sink) bytes(process string, v []byte) []byte {
 // Options are the options of a format.
 type Options struct {
 	Compression Compression
+	// Jobs is how many columns may be written at the same time; 0 is 1. The files are the same for
+	// any number.
+	Jobs int
 	// Among says that the run joins a data set that [Prepare] began, and its name there: its
 	// sessions are named uniquely, and a table without rows gets no file.
 	Among string
