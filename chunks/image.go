@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 
 	"gprof/rawformat"
 )
@@ -205,7 +204,9 @@ func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if err := in.within(limit); err != nil {
 		return nil, err
 	}
-	room = slices.Grow(room[:0], int(in.size)+rawformat.Slack)
+	if size := int(in.size) + rawformat.Slack; cap(room) < size {
+		room = make([]byte, 0, size) // slices.Grow clears it in one go, during which the collector can't begin
+	}
 	return in.read(room[:in.size], 0)
 }
 

@@ -96,12 +96,12 @@ func (s *Sink) Segment(b *stream.Batch) error {
 }
 
 // track spills the sums of a track.
-func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums []totals.Total) {
+func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums totals.Pages) {
 	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewBuffer()}
 	var sum []byte
-	for i := range sums {
-		if weight := s.weight(&sums[i]); weight > 0 {
-			sum = binary.AppendUvarint(sum[:0], uint64(s.tree.nodeOf[sums[i].Stack]))
+	for total := range sums.All() {
+		if weight := s.weight(total); weight > 0 {
+			sum = binary.AppendUvarint(sum[:0], uint64(s.tree.nodeOf[total.Stack]))
 			t.sums.Write(binary.AppendUvarint(sum, uint64(weight))) // it keeps its error
 		}
 	}

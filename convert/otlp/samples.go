@@ -153,10 +153,9 @@ func (s *Sink) see(kind stream.Kind, row *moment) {
 }
 
 // addTotals adds the samples of sums.
-func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all []totals.Total) {
+func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all totals.Pages) {
 	types := s.types.Of(s.totals.Kind, s.totals.Measure)
-	for i := range all {
-		total := &all[i]
+	for total := range all.All() {
 		if total.Zero() && s.came.Alone == nil {
 			continue
 		}

@@ -33,14 +33,13 @@ type heapDump struct {
 }
 
 // dump keeps the heap of a process as it was at the end.
-func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all []totals.Total) {
+func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all totals.Pages) {
 	p := s.tables.Process(process)
 	at := max(p.Start, p.End)
 	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.Pids[process]))
 	dump = protobuf.AppendBytes(dump, pb.DumpHeap, "heap")
 	dump = protobuf.AppendNumber(dump, pb.DumpTime, s.clock.toMonotonic(at))
-	for i := range all {
-		t := &all[i]
+	for t := range all.All() {
 		stack := s.code.stack(t.Stack)
 		if stack == 0 {
 			stack = s.code.noStack()

@@ -77,9 +77,9 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.sums = make([]sum, t.Stacks.Len()+1)
-	s.totals = totals.New(t, func(_ stream.ProcessID, _ stream.TrackID, all []totals.Total) {
-		for i := range all {
-			s.sums[all[i].Stack].add(&all[i])
+	s.totals = totals.New(t, func(_ stream.ProcessID, _ stream.TrackID, all totals.Pages) {
+		for total := range all.All() {
+			s.sums[total.Stack].add(total)
 		}
 	})
 	s.totals.Parts = true

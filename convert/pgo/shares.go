@@ -69,13 +69,13 @@ func (s *shares) begin(t *stream.Tables) error {
 }
 
 // add adds the totals of a track.
-func (s *shares) add(process stream.ProcessID, _ stream.TrackID, all []totals.Total) {
+func (s *shares) add(process stream.ProcessID, _ stream.TrackID, all totals.Pages) {
 	g := s.of[process]
 	before := len(g.sums)
-	for i := range all {
-		of := g.sums[all[i].Stack]
-		of.add(&all[i])
-		g.sums[all[i].Stack] = of
+	for total := range all.All() {
+		of := g.sums[total.Stack]
+		of.add(total)
+		g.sums[total.Stack] = of
 	}
 	if err := s.tables.Reserve(int64(len(g.sums)-before) * sumBytes); err != nil {
 		s.err = err

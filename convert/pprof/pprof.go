@@ -54,6 +54,7 @@ package pprof
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -186,13 +187,19 @@ const (
 )
 
 // track writes the samples of a track, or of one of its buckets.
-func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all []totals.Total) {
+func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all totals.Pages) {
 	s.label(process, track)
-	for i := range all {
-		if i%locations.Together == 0 {
-			s.locations.Approach(all[i:min(i+locations.Together, len(all))])
+	for _, page := range all {
+		for some := range slices.Chunk(page, locations.Together) {
+			s.locations.Approach(some)
+			s.samples(some)
 		}
-		if total := &all[i]; !total.Zero() || s.imported.Alone != nil {
+	}
+}
+
+func (s *Sink) samples(some []totals.Total) {
+	for i := range some {
+		if total := &some[i]; !total.Zero() || s.imported.Alone != nil {
 			s.sample(total.Stack, total.Owner, s.types.ValuesOf(total, s.totals.Measure))
 		}
 	}

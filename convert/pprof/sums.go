@@ -63,9 +63,8 @@ func (s *sums) add(key sumKey) (at int32) {
 // addTrack adds the totals of a track to those of all. When there are too many of them
 // they are written, and further ones of the same are samples of their own: readers
 // add those up.
-func (s *Sink) addTrack(_ stream.ProcessID, _ stream.TrackID, of []totals.Total) {
-	for i := range of {
-		total := &of[i]
+func (s *Sink) addTrack(_ stream.ProcessID, _ stream.TrackID, of totals.Pages) {
+	for total := range of.All() {
 		if total.Zero() && s.imported.Alone == nil {
 			continue
 		}

@@ -165,20 +165,20 @@ func (s *Sink) lose(process stream.ProcessID, what string, n int64) {
 }
 
 // addHeap takes the sums of a track into two profiles.
-func (s *Sink) addHeap(process stream.ProcessID, _ stream.TrackID, sums []totals.Total) {
+func (s *Sink) addHeap(process stream.ProcessID, _ stream.TrackID, sums totals.Pages) {
 	below := int64(0)
 	allocated := s.begin("allocated", bytes)
-	for i := range sums {
-		allocated.add(sums[i].Stack, sums[i].Allocated.Bytes)
+	for sum := range sums.All() {
+		allocated.add(sum.Stack, sum.Allocated.Bytes)
 	}
 	allocated.flush()
 	inUse := s.begin("in use", bytes)
-	for i := range sums {
-		left := sums[i].Allocated.Bytes - sums[i].Freed.Bytes
+	for sum := range sums.All() {
+		left := sum.Allocated.Bytes - sum.Freed.Bytes
 		if left < 0 {
 			below++
 		}
-		inUse.add(sums[i].Stack, left)
+		inUse.add(sum.Stack, left)
 	}
 	inUse.flush()
 	s.lose(process, "bytes in use", below)

@@ -28,8 +28,13 @@ type Table struct {
 	at      []uint32 // by StackID: 1 + offset in encoded, 0 none
 }
 
-// maxEncoded bounds the bytes of encoded stacks.
-const maxEncoded = 16 << 20
+const (
+	// maxEncoded bounds the bytes of encoded stacks.
+	maxEncoded = 16 << 20
+
+	// typicalBytes is about what one takes beyond its callers.
+	typicalBytes = 40
+)
 
 // location is a single frame, or a run.
 type location struct {
@@ -41,7 +46,7 @@ type location struct {
 func (l *Table) Build(t *stream.Tables) {
 	n := t.Frames.Len() + 1
 	*l = Table{tables: t, inlined: make([]bool, n), alone: make([]uint32, n), ofRun: make([]uint32, 1),
-		at: make([]uint32, t.Stacks.Len()+1)}
+		at: make([]uint32, t.Stacks.Len()+1), encoded: make([]byte, 0, min(maxEncoded, t.Stacks.Len()*typicalBytes))}
 	for id := 1; id < n; id++ {
 		f := t.Frames.At(stream.FrameID(id))
 		l.inlined[id] = f.Depth > 0 && !f.Label

@@ -3,7 +3,9 @@
 package totals
 
 import (
+	"iter"
 	"math"
+	"slices"
 
 	"gprof/stream"
 )
@@ -65,10 +67,10 @@ type Totals struct {
 	OwnClocks bool
 
 	tables *stream.Tables
-	done   func(process stream.ProcessID, track stream.TrackID, totals []Total)
+	done   func(process stream.ProcessID, track stream.TrackID, totals Pages)
 	series stream.Series // being summed up
-	totals []Total
-	at     []int32            // by StackID: 1 + its first index in totals, 0 none
+	pages  Pages
+	at     []int32            // by StackID: 1 + its first index in pages, 0 none
 	others map[otherKey]int32 // where further ones are
 	lost   stream.Ledger
 
@@ -86,13 +88,49 @@ type otherKey struct {
 // maxOthers bounds them, and maxPart all of a part.
 const (
 	maxOthers = 1 << 16
-	maxPart   = 1 << 14
+	maxPart   = 16 * pageRows
 )
+
+// Pages is totals, pageRows in each page but the last. So many can't be one slice: to copy it when it
+// grows takes long, and while that is done on one core the collector of garbage waits on another.
+type Pages [][]Total
+
+const (
+	pageBits = 10
+	pageRows = 1 << pageBits
+)
+
+// All is the totals in order.
+func (p Pages) All() iter.Seq[*Total] {
+	return func(yield func(*Total) bool) {
+		for _, page := range p {
+			for i := range page {
+				if !yield(&page[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (p Pages) at(i int32) *Total { return &p[i>>pageBits][i&(pageRows-1)] }
+
+// push adds a total, and returns its index.
+func (p *Pages) push(t Total) int32 {
+	last := len(*p) - 1
+	if last < 0 || len((*p)[last]) == pageRows {
+		last++
+		*p = slices.Grow(*p, 1)[:last+1]
+		(*p)[last] = (*p)[last][:0] // one that was used before, or none
+	}
+	(*p)[last] = append((*p)[last], t)
+	return int32(last<<pageBits + len((*p)[last]) - 1)
+}
 
 // New returns the Totals of an output of t. done is called for each track with samples, or each
 // bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
 // valid until it returns.
-func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals []Total)) *Totals {
+func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals Pages)) *Totals {
 	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[otherKey]int32)}
 }
 
@@ -196,17 +234,18 @@ func (t *Totals) who(b *stream.Batch, i int) (w stream.Owner) {
 
 // total is where a sample counts.
 func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
-	if first := t.at[stack]; first != 0 && t.totals[first-1].Owner == who {
-		return &t.totals[first-1]
-	} else if first != 0 {
-		return t.other(otherKey{stack, who})
+	first := t.at[stack]
+	if first == 0 {
+		if t.Parts && len(t.pages) > maxPart>>pageBits {
+			t.Finish()
+		}
+		first = 1 + t.pages.push(Total{Stack: stack, Owner: who})
+		t.at[stack] = first
 	}
-	if t.Parts && len(t.totals) >= maxPart {
-		t.Finish()
+	if total := t.pages.at(first - 1); total.Owner == who {
+		return total
 	}
-	t.totals = append(t.totals, Total{Stack: stack, Owner: who})
-	t.at[stack] = int32(len(t.totals))
-	return &t.totals[len(t.totals)-1]
+	return t.other(otherKey{stack, who})
 }
 
 // other is a further total of a stack, of another owner.
@@ -217,11 +256,10 @@ func (t *Totals) other(o otherKey) *Total {
 		return t.total(o.stack, o.who)
 	}
 	if !ok {
-		at = int32(len(t.totals))
-		t.totals = append(t.totals, Total{Stack: o.stack, Owner: o.who})
+		at = t.pages.push(Total{Stack: o.stack, Owner: o.who})
 		t.others[o] = at
 	}
-	return &t.totals[at]
+	return t.pages.at(at)
 }
 
 func (t *Total) addHeap(bytes, objects int64) {
@@ -264,14 +302,14 @@ func Sum(sum, n int64) int64 {
 
 // Finish gives out what is not yet given out: after the last segment.
 func (t *Totals) Finish() {
-	if len(t.totals) == 0 {
+	if len(t.pages) == 0 {
 		return
 	}
-	t.done(t.series.Process, t.series.Track, t.totals)
-	for _, total := range t.totals {
+	t.done(t.series.Process, t.series.Track, t.pages)
+	for total := range t.pages.All() {
 		t.at[total.Stack] = 0
 	}
-	t.totals = t.totals[:0]
+	t.pages = t.pages[:0]
 	clear(t.others)
 }
 
