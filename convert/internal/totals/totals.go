@@ -88,7 +88,7 @@ type otherKey struct {
 // maxOthers bounds them, and maxPart all of a part.
 const (
 	maxOthers = 1 << 16
-	maxPart   = 16 * pageRows
+	maxPart   = 1 << 14
 )
 
 // Pages is totals, pageRows in each page but the last. So many can't be one slice: to copy it when it
@@ -115,6 +115,14 @@ func (p Pages) All() iter.Seq[*Total] {
 
 func (p Pages) at(i int32) *Total { return &p[i>>pageBits][i&(pageRows-1)] }
 
+func (p Pages) len() int {
+	last := len(p) - 1
+	if last < 0 {
+		return 0
+	}
+	return last<<pageBits + len(p[last])
+}
+
 // push adds a total, and returns its index.
 func (p *Pages) push(t Total) int32 {
 	last := len(*p) - 1
@@ -124,7 +132,7 @@ func (p *Pages) push(t Total) int32 {
 		(*p)[last] = (*p)[last][:0] // one that was used before, or none
 	}
 	(*p)[last] = append((*p)[last], t)
-	return int32(last<<pageBits + len((*p)[last]) - 1)
+	return int32(p.len() - 1)
 }
 
 // New returns the Totals of an output of t. done is called for each track with samples, or each
@@ -236,7 +244,7 @@ func (t *Totals) who(b *stream.Batch, i int) (w stream.Owner) {
 func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
 	first := t.at[stack]
 	if first == 0 {
-		if t.Parts && len(t.pages) > maxPart>>pageBits {
+		if t.Parts && t.pages.len() >= maxPart {
 			t.Finish()
 		}
 		first = 1 + t.pages.push(Total{Stack: stack, Owner: who})
