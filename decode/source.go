@@ -93,6 +93,46 @@ func (s *Source) Next(b *stream.Batch) error {
 	return nil
 }
 
+// Spread implements [stream.Spreader], with a goroutine for each job. The error is as that of Next.
+func (s *Source) Spread(taker func() func(*stream.Batch) error) error {
+	s.run.tables.Lock()
+	s.queue.room = s.run.tables.Room()
+	s.run.tables.Unlock()
+	var working sync.WaitGroup
+	var failed atomic.Pointer[error]
+	for range max(s.jobs, 1) {
+		w, take := s.worker(), taker()
+		working.Go(func() {
+			if err := w.spread(take); err != nil {
+				failed.CompareAndSwap(nil, &err)
+				s.queue.stop()
+			}
+		})
+	}
+	working.Wait()
+	s.run.pool.empty() // what comes now needs the memory
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return s.queue.err()
+}
+
+// spread gives a function all that is left to decode.
+func (w *worker) spread(take func(*stream.Batch) error) error {
+	var full []*stream.Batch
+	for more := true; more; {
+		more = w.step()
+		full = w.rows.hand(full[:0])
+		for _, b := range full {
+			if err := take(b); err != nil {
+				return err
+			}
+			w.rows.free.give(b)
+		}
+	}
+	return nil
+}
+
 // Close ends reading before its end.
 func (s *Source) Close() error {
 	s.queue.stop()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"gprof/stream"
@@ -29,10 +30,34 @@ func watchHeap(src stream.Source, read []*Process) stream.Source {
 // Next implements [stream.Source].
 func (s *heapSource) Next(b *stream.Batch) error {
 	err := s.Source.Next(b)
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		s.finish()
-	case err != nil:
+	} else if err == nil {
+		s.see(b)
+	}
+	return err
+}
+
+// Spread implements [stream.Spreader].
+func (s *heapSource) Spread(taker func() func(*stream.Batch) error) error {
+	var mu sync.Mutex
+	err := stream.Spread(s.Source, func() func(*stream.Batch) error {
+		take := taker()
+		return func(b *stream.Batch) error {
+			mu.Lock()
+			s.see(b)
+			mu.Unlock()
+			return take(b)
+		}
+	})
+	if err == nil {
+		s.finish()
+	}
+	return err
+}
+
+func (s *heapSource) see(b *stream.Batch) {
+	switch {
 	case b.Series.Kind == stream.Allocations:
 		h := s.heap(b.Series.Process)
 		for i, at := range b.Time {
@@ -46,12 +71,11 @@ func (s *heapSource) Next(b *stream.Batch) error {
 			}
 		}
 	}
-	if err == nil && b.Series.Kind == stream.Markers {
+	if b.Series.Kind == stream.Markers {
 		if fields := s.picture(b.Series.Event); fields != nil {
 			fields.last(b, s.heap(b.Series.Process))
 		}
 	}
-	return err
 }
 
 func (s *heapSource) heap(p stream.ProcessID) *stream.Heap {

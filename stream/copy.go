@@ -114,29 +114,34 @@ type reader struct {
 // read takes all rows of src.
 func (r *reader) read(src Source) error {
 	progress, _ := src.(Progress)
-	var b Batch
-	for {
-		if err := src.Next(&b); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return err
-		}
-		if err := r.sorter.Add(&b); err != nil {
-			return err
-		}
-		done, total := r.sorter.total, int64(0)
-		if progress != nil {
-			if bytes, all := progress.Progress(); all > 0 {
-				done, total = bytes, all
+	err := Spread(src, func() func(*Batch) error {
+		a := &adder{to: r.sorter}
+		return func(b *Batch) error {
+			if err := a.add(b); err != nil {
+				return err
 			}
+			return r.advance(progress)
 		}
-		r.meter.to(done, total)
-		if err := r.ceiling.check(done, total); err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
 	}
 	r.meter.finish()
 	return r.ceiling.verdict(1, 1)
+}
+
+// advance notes how far reading has come.
+func (r *reader) advance(progress Progress) error {
+	r.sorter.mu.Lock()
+	defer r.sorter.mu.Unlock()
+	done, total := r.sorter.total, int64(0)
+	if progress != nil {
+		if bytes, all := progress.Progress(); all > 0 {
+			done, total = bytes, all
+		}
+	}
+	r.meter.to(done, total)
+	return r.ceiling.check(done, total)
 }
 
 // Progress is reported after each 256th of the whole, but not more often than each

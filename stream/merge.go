@@ -29,6 +29,16 @@ func (m *sequence) Next(b *Batch) error {
 	return io.EOF
 }
 
+// Spread implements [Spreader].
+func (m *sequence) Spread(taker func() func(*Batch) error) error {
+	for _, s := range m.sources {
+		if err := Spread(s, taker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close implements [io.Closer].
 func (m *sequence) Close() (err error) {
 	for _, s := range m.sources {

@@ -2,8 +2,8 @@ package stream
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"sync"
 
 	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
@@ -57,8 +57,10 @@ type Sorter struct {
 	store   *runs.Store
 	encoder pack.Encoder
 	block   []byte
-	order   batchSorter
 	parts   []runs.Run // scratch
+
+	own adder      // of Add
+	mu  sync.Mutex // all of the above, while there are several adders
 }
 
 // seriesRuns is the rows of one series so far, with provisional ids.
@@ -79,7 +81,9 @@ func NewSorter(o CopyOptions) *Sorter {
 }
 
 func newSorter(memory int64, dir string) *Sorter {
-	return &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
+	s := &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
+	s.own.to = s
+	return s
 }
 
 // Close deletes the spill file.
@@ -87,70 +91,11 @@ func (s *Sorter) Close() { s.store.Close() }
 
 // forget frees what only Add needs.
 func (s *Sorter) forget() {
-	s.series, s.index, s.recent, s.stacks, s.labels, s.order = nil, nil, nil, nil, nil, batchSorter{}
+	s.series, s.index, s.recent, s.stacks, s.labels, s.own = nil, nil, nil, nil, nil, adder{}
 }
 
 // Add takes the rows of b, which it may reorder.
-func (s *Sorter) Add(b *Batch) error {
-	if err := b.Check(); err != nil || b.Len() == 0 {
-		return err
-	}
-	if err := s.markStacks(b.Stack); err != nil {
-		return err
-	}
-	if err := s.markLabels(b.Labels); err != nil {
-		return err
-	}
-	r := s.runsOf(b)
-	if len(b.Args) != r.args {
-		return fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
-	}
-	s.total += int64(b.Len())
-	if len(b.Goroutine) > 0 {
-		s.goroutines |= 1 << b.Series.Kind
-	}
-	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
-	if s.summing.of != nil {
-		if r.tally.add(tally(b)); s.summing.take(b) {
-			return nil
-		}
-	}
-	return s.keep(r, b)
-}
-
-// keep takes the rows of b to give them to the sink.
-func (s *Sorter) keep(r *seriesRuns, b *Batch) error {
-	s.kept += int64(b.Len())
-	if b.tangled() {
-		s.order.sort(b)
-	}
-	for from := 0; from < b.Len(); {
-		to := b.ascent(from)
-		if err := s.append(r, b, from, to); err != nil {
-			return err
-		}
-		from = to
-	}
-	if s.store.Used() > s.memory {
-		return s.spill()
-	}
-	return nil
-}
-
-// append adds the rows from to to-1 of b, which are in order, to a run of r.
-func (s *Sorter) append(r *seriesRuns, b *Batch, from, to int) error {
-	run := s.runFor(r, b.key(from), b.key(to-1))
-	for from < to {
-		n := blockLen(b, from, to)
-		s.block = appendBlock(s.block[:0], &s.encoder, b, from, from+n)
-		if len(s.block) > math.MaxInt32 {
-			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(s.block))
-		}
-		s.store.Append(run, s.block)
-		from += n
-	}
-	return nil
-}
+func (s *Sorter) Add(b *Batch) error { return s.own.add(b) }
 
 // blockLen is how many of the rows from to to-1 of b go into the next block.
 func blockLen(b *Batch, from, to int) int {

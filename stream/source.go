@@ -1,6 +1,9 @@
 package stream
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // Source gives the events of one or more processes. A Source that holds resources, such
 // as goroutines or files, is an [io.Closer], too. Its reader closes it, after io.EOF or
@@ -12,6 +15,34 @@ type Source interface {
 	Next(b *Batch) error
 	// Tables holds what the rows refer to. They are complete after io.EOF.
 	Tables() *Tables
+}
+
+// Spreader is a Source that can give its rows on several goroutines at a time. So they stay on the
+// core that read them until they are sorted and packed.
+type Spreader interface {
+	Source
+	// Spread gives all rows, instead of Next. Taker is called for each of the goroutines; what it
+	// returns, only on that one. That may reorder the rows of a batch, and keeps none of it. After
+	// an error no more is given than is on its way. All goroutines have ended when Spread returns.
+	Spread(taker func() func(*Batch) error) error
+}
+
+// Spread gives all rows of src as a [Spreader] does, on one goroutine if it is none.
+func Spread(src Source, taker func() func(*Batch) error) error {
+	if s, ok := src.(Spreader); ok {
+		return s.Spread(taker)
+	}
+	take := taker()
+	for b := new(Batch); ; {
+		if err := src.Next(b); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := take(b); err != nil {
+			return err
+		}
+	}
 }
 
 // Progress is a Source that knows how far it has come.

@@ -3,6 +3,7 @@ package spans
 import (
 	"errors"
 	"io"
+	"sync"
 
 	"gprof/stream"
 )
@@ -23,6 +24,7 @@ type joined struct {
 	waiting *stream.Spool
 	spare   stream.Batch
 	order   []int32
+	mu      sync.Mutex // all of this, when it is spread
 
 	replaying bool
 	process   stream.ProcessID // whose spans are in lines
@@ -44,22 +46,66 @@ func (j *joined) Next(b *stream.Batch) error {
 			j.waiting.Rewind()
 			break
 		}
-		if err == nil && j.Full() { // Copy ends, too
+		if err == nil {
+			err = j.pass(b)
+		}
+		if errors.Is(err, errFull) {
 			err = io.EOF
 			b.Reset(stream.Series{}, 0)
 		}
-		if err != nil || !j.waits(b) {
+		if err != nil || b.Len() > 0 {
 			return err
-		}
-		if err := j.see(b); err != nil {
-			return err
-		}
-		if b.Len() > 0 {
-			return nil
 		}
 	}
 	return j.replay(b)
 }
+
+// errFull ends reading when the tables are full, which Copy will find, too.
+var errFull = errors.New("tables are full")
+
+// Spread implements [stream.Spreader].
+func (j *joined) Spread(taker func() func(*stream.Batch) error) error {
+	err := stream.Spread(j.Source, func() func(*stream.Batch) error {
+		take := taker()
+		return func(b *stream.Batch) error {
+			if err := j.pass(b); err != nil || b.Len() == 0 {
+				return err
+			}
+			return take(b)
+		}
+	})
+	switch {
+	case errors.Is(err, errFull):
+		return nil
+	case err != nil:
+		return err
+	}
+	j.replaying = true
+	j.waiting.Rewind()
+	return stream.Spread(replayed{j.Wrapper, j}, taker)
+}
+
+// pass takes out of b what must wait.
+func (j *joined) pass(b *stream.Batch) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.Full() {
+		return errFull
+	}
+	if !j.waits(b) {
+		return nil
+	}
+	return j.see(b)
+}
+
+// replayed is the rows of a Source that have waited.
+type replayed struct {
+	stream.Wrapper
+	of *joined
+}
+
+// Next implements [stream.Source].
+func (r replayed) Next(b *stream.Batch) error { return r.of.replay(b) }
 
 // waits reports whether rows of b must wait, or are spans.
 func (j *joined) waits(b *stream.Batch) bool {
