@@ -101,9 +101,6 @@ func textAt(t *stream.Tables, id stream.StringID) string {
 
 // writeCode writes the stacks that a part's rows refer to, with their callers, frames and names.
 func (s *Sink) writeCode(p *part) error {
-	if s.keys == nil {
-		s.keys = keysOf(s.tables)
-	}
 	used := p.stacks
 	if used == nil {
 		used = newBits(s.tables.Stacks.Len())
@@ -147,7 +144,7 @@ const maxFrames = 1024
 // deep recursion are many.
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
-	cut := int64(0)
+	keys, cut := s.keys(), int64(0)
 	err := s.fill(p, stackTable, func(t *table) {
 		used.rising(func(number int) {
 			id := s.tree.stacks[number]
@@ -156,15 +153,15 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 			row.column().string(p.name)
 			row.column().short(int32(number))
 			row.column().short(s.tree.takeLast(number))
-			row.column().text(s.keys.stacks[id][:])
+			row.column().text(keys.stacks[id][:])
 			row.column().id(s.tree.number[prefix])
 			row.column().short(int32(frame))
 			row.column().flag(!s.tree.inner.has(number))
-			row.column().short(s.keys.depths[id])
+			row.column().short(keys.depths[id])
 			if list := row.column(); sampled.has(number) {
 				path = s.path(path[:0], id)
 				list.ids(path)
-				cut += int64(min(max(int(s.keys.depths[id])-maxFrames, 0), 1))
+				cut += int64(min(max(int(keys.depths[id])-maxFrames, 0), 1))
 			} else {
 				list.null()
 			}
@@ -203,7 +200,7 @@ func (s *Sink) writeFrame(row *rows, p *part, id stream.FrameID) {
 	module := moduleOf(s.tables, f)
 	row.column().string(p.name)
 	row.column().short(int32(id))
-	row.column().text(s.keys.frames[id][:])
+	row.column().text(s.keys().frames[id][:])
 	s.put(row, frameName(s.tables, f, module))
 	s.putKnown(row, textAt(s.tables, f.Function))
 	s.putKnown(row, textAt(s.tables, f.File))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"gprof/stream"
 )
@@ -36,7 +37,8 @@ type Format struct {
 type Sink struct {
 	dir     Directory
 	format  Format
-	dataSet string // see Options
+	jobs    int    // see Options
+	dataSet string // likewise
 	rows    rows
 	tables  *stream.Tables
 	known   []stream.Line // the ledger of the source
@@ -51,7 +53,7 @@ type Sink struct {
 	parts      []*part
 	partOf     []*part // by ProcessID
 	tree       *tree
-	keys       *contentKeys // made on demand
+	keys       func() *contentKeys // made once
 
 	process stream.ProcessID // current one, 0 before the first
 	uses    int              // of tables
@@ -62,7 +64,7 @@ type Sink struct {
 
 // New returns a Sink that writes to dir. Compression is the format's.
 func New(dir Directory, f Format, o Options) *Sink {
-	return &Sink{dir: dir, format: f, dataSet: o.Among}
+	return &Sink{dir: dir, format: f, jobs: o.Jobs, dataSet: o.Among}
 }
 
 // Prepare begins a data set with what does not depend on a run, and tables without rows, so that
@@ -76,11 +78,14 @@ func Prepare(s stream.Sink) error {
 
 // Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
-	// Keys are made when the code is written, and texts and spans of labels when one is used.
+	// Keys are made when or before the code is written, and texts and spans of labels when one is used.
 	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1 + treeBytes, Frame: max(KeySize+1, namesBytes), String: 1, Label: 64 + 40, Track: 4}.In(t)); err != nil {
 		return err
 	}
-	s.tables, s.tree = t, treeOf(t)
+	s.tables, s.tree, s.keys = t, treeOf(t), sync.OnceValue(func() *contentKeys { return keysOf(t) })
+	if s.jobs > 1 {
+		go s.keys() // while rows are written
+	}
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)
 	s.events, s.typed = s.format.eventTables(t)
@@ -270,8 +275,8 @@ func (s *Sink) bytes(process string, v []byte) []byte {
 // Options are the options of a format.
 type Options struct {
 	Compression Compression
-	// Jobs is how many columns may be written at the same time; 0 is 1. The files are the same for
-	// any number.
+	// Jobs is how many goroutines may make columns and keys at the same time; 0 is 1. The files are
+	// the same for any number.
 	Jobs int
 	// Among says that the run joins a data set that [Prepare] began, and its name there: its
 	// sessions are named uniquely, and a table without rows gets no file.
