@@ -200,3 +200,58 @@ func TestFull(t *testing.T) {
 		}
 	}
 }
+
+// Samples that were gathered come back track by track, each with its own in order, also in memory that was used before.
+func TestGathered(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	lanes := make([]lane, 50)
+	for i := range lanes {
+		lanes[i] = lane{process: 1 + stream.ProcessID(i%2), id: stream.TrackID(100 + i)}
+	}
+	r := rows{gathers: true}
+	for round := range 3 {
+		want := map[stream.Series][]pendingSample{}
+		some := lanes[10*round:][:30]
+		for i := range uint64(1000) {
+			l := &some[random.IntN(len(some))]
+			s := pendingSample{at: stream.Time(random.IntN(100)), index: i, thread: i % 7, goroutine: i % 5, weight: i % 3, cpu: i % 11, labels: stream.LabelsID(i % 2)}
+			r.gather(l, &s, stream.StackID(i%13))
+			want[l.series()] = append(want[l.series()], s)
+		}
+		h := r.hand(nil)
+		r.gathers = true // though they are few
+		var b stream.Batch
+		for h.samples.take(&b) {
+			if err := b.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if len(want[b.Series]) != b.Len() {
+				t.Fatalf("%d rows of %v, want %d", b.Len(), b.Series, len(want[b.Series]))
+			}
+			for i, s := range want[b.Series] {
+				w := stream.Owner{Thread: int64(s.thread), Goroutine: int64(s.goroutine), Labels: s.labels}
+				if b.Time[i] != s.at || b.Index[i] != s.index || b.Stack[i] != stream.StackID(s.index%13) || b.Weight[i] != int64(s.weight) || b.CPU[i] != int64(s.cpu)-1 || b.Owner(i) != w {
+					t.Fatalf("row %d of %v is not %+v", i, b.Series, s)
+				}
+			}
+			delete(want, b.Series)
+		}
+		if len(want) > 0 {
+			t.Fatalf("%d series are missing", len(want))
+		}
+		r.spare = h.samples
+	}
+}
+
+// Samples are gathered while there are many tracks.
+func TestGathers(t *testing.T) {
+	for _, c := range []struct{ series, gathered int }{{10, 0}, {manyTracks - 1, 0}, {manyTracks, 0}, {0, manyTracks - 1}, {3, manyTracks}} {
+		r := rows{order: make([]*stream.Batch, c.series), gathers: c.gathered > 0}
+		for i := range c.gathered {
+			r.gather(&lane{id: stream.TrackID(i + 1)}, new(pendingSample), 0)
+		}
+		if r.hand(nil); r.gathers != (max(c.series, c.gathered) >= manyTracks) || r.tracks != c.gathered || r.count != 0 {
+			t.Errorf("after %d series and %d tracks: gathers is %v, tracks %d, %d rows are left", c.series, c.gathered, r.gathers, r.tracks, r.count)
+		}
+	}
+}

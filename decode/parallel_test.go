@@ -56,18 +56,34 @@ func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
 const oneByOne = 6 << 20
 
 // The output is the same for any number of jobs and any ceiling.
-func TestJobs(t *testing.T) {
-	dir := crowd(t)
+func TestJobs(t *testing.T) { testJobs(t, crowd(t)) }
+
+// So it is of hundreds of tracks, whose samples are gathered before they become batches, unless workers are so many that
+// each has only a few.
+func TestJobsOfManyTracks(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := corpus.Write(dir, corpus.Options{Processes: 2, Samples: 100_000, Markers: 50, Stacks: 1000, Threads: 1000, Largest: 0.9}); err != nil {
+		t.Fatal(err)
+	}
+	testJobs(t, dir)
+}
+
+func testJobs(t *testing.T, dir string) {
 	var want []byte
 	for _, c := range []struct {
 		jobs   int
 		memory int64
-	}{{1, 0}, {2, 0}, {3, oneByOne}, {8, 0}} {
+		next   bool // rows are taken by Next, not by Spread
+	}{{1, 0, false}, {2, 0, false}, {3, oneByOne, false}, {8, 0, false}, {1, 0, true}, {2, 0, true}} {
 		jobs := c.jobs
 		tables, inputs := openAll(t, os.DirFS(dir))
 		src := decode.New(tables, inputs, decode.Options{Jobs: jobs})
+		var from stream.Source = src
+		if c.next {
+			from = struct{ stream.Source }{src}
+		}
 		var text bytes.Buffer
-		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), src, stream.CopyOptions{Memory: c.memory, SpillDir: t.TempDir()}); err != nil {
+		if err := stream.Copy(streamtest.Validate(streamtest.NewText(&text)), from, stream.CopyOptions{Memory: c.memory, SpillDir: t.TempDir()}); err != nil {
 			t.Fatal(err)
 		}
 		if done, total := src.Progress(); done != total || total < 1<<20 {

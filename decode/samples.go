@@ -152,9 +152,13 @@ func (w *worker) addLike(s *pendingSample) {
 }
 
 func (w *worker) addTo(l *lane, s *pendingSample, stack stream.StackID) {
+	if w.rows.gathers {
+		w.rows.gather(l, s, stack)
+		return
+	}
 	b := w.rows.current(&l.samples)
 	if b == nil {
-		b = w.rows.in(&l.samples, stream.Series{Process: w.job.process.ID, Kind: stream.Samples, Track: l.id}, 0)
+		b = w.rows.in(&l.samples, l.series(), 0)
 	}
 	b.Time = append(b.Time, s.at)
 	b.Index = append(b.Index, s.index)

@@ -18,7 +18,7 @@ type Source struct {
 
 	own   *worker  // with one job
 	crew  *workers // with more
-	ready []*stream.Batch
+	ready handed
 	spent []*stream.Batch // returned by the consumer, until the next hand-over
 	ended bool
 }
@@ -75,21 +75,24 @@ func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total 
 // Next implements [stream.Source]. An error is one of reading a file, of several that of the first
 // chunk in input order.
 func (s *Source) Next(b *stream.Batch) error {
-	for len(s.ready) == 0 && !s.ended {
+	for !s.ready.samples.take(b) {
+		switch {
+		case len(s.ready.batches) > 0:
+			next := s.ready.batches[0]
+			s.ready.batches = s.ready.batches[1:]
+			*b, *next = *next, *b
+			s.spent = append(s.spent, next)
+			return nil
+		case s.ended:
+			b.Reset(stream.Series{}, 0)
+			s.run.pool.empty() // what comes now needs the memory
+			if err := s.queue.err(); err != nil {
+				return err
+			}
+			return io.EOF
+		}
 		s.fill()
 	}
-	if len(s.ready) == 0 {
-		b.Reset(stream.Series{}, 0)
-		s.run.pool.empty() // what comes now needs the memory
-		if err := s.queue.err(); err != nil {
-			return err
-		}
-		return io.EOF
-	}
-	next := s.ready[0]
-	s.ready = s.ready[1:]
-	*b, *next = *next, *b
-	s.spent = append(s.spent, next)
 	return nil
 }
 
@@ -119,16 +122,23 @@ func (s *Source) Spread(taker func() func(*stream.Batch) error) error {
 
 // spread gives a function all that is left to decode.
 func (w *worker) spread(take func(*stream.Batch) error) error {
-	var full []*stream.Batch
+	var of stream.Batch // a track
+	var h handed
 	for more := true; more; {
 		more = w.step()
-		full = w.rows.hand(full[:0])
-		for _, b := range full {
+		h = w.rows.hand(h.batches[:0])
+		for _, b := range h.batches {
 			if err := take(b); err != nil {
 				return err
 			}
 			w.rows.free.give(b)
 		}
+		for h.samples.take(&of) {
+			if err := take(&of); err != nil {
+				return err
+			}
+		}
+		w.rows.reuse(h.samples)
 	}
 	return nil
 }
@@ -139,7 +149,7 @@ func (s *Source) Close() error {
 	if s.crew != nil {
 		s.crew.stop()
 	}
-	s.ready, s.ended = nil, true
+	s.ready, s.ended = handed{}, true
 	return nil
 }
 
@@ -156,8 +166,9 @@ func (s *Source) fill() {
 		s.own.rows.free.give(b)
 	}
 	s.spent = s.spent[:0]
+	s.own.rows.reuse(s.ready.samples)
 	s.ended = !s.own.step()
-	s.ready = s.own.rows.hand(s.ready[:0])
+	s.ready = s.own.rows.hand(s.ready.batches[:0])
 }
 
 func (s *Source) worker() *worker {
@@ -191,25 +202,26 @@ func (s *Source) receive() {
 		s.crew = newCrew(s.jobs, s.worker)
 		s.crew.empty.most = 2 * s.rowsAtMost()
 	}
-	s.crew.giveBack(s.spent)
+	s.crew.giveBack(s.spent, s.ready.samples)
 	s.spent = s.spent[:0]
-	batches, ok := <-s.crew.full
-	s.ready, s.ended = batches, !ok
+	next, ok := <-s.crew.full
+	s.ready, s.ended = next, !ok
 }
 
 // workers decode on goroutines. They hand over batches by a channel, each at most one hand-over at
 // a time.
 type workers struct {
-	full    chan []*stream.Batch
+	full    chan handed
 	stopped chan struct{}
 	stop    func()
 
-	mu    sync.Mutex
-	empty freeList
+	mu      sync.Mutex
+	empty   freeList
+	samples []*gathered // to reuse
 }
 
 func newCrew(jobs int, worker func() *worker) *workers {
-	c := &workers{full: make(chan []*stream.Batch), stopped: make(chan struct{})}
+	c := &workers{full: make(chan handed), stopped: make(chan struct{})}
 	var working sync.WaitGroup
 	for range jobs {
 		w := worker()
@@ -231,29 +243,35 @@ func newCrew(jobs int, worker func() *worker) *workers {
 func (c *workers) work(w *worker) {
 	for more := true; more; {
 		more = w.step()
-		batches := w.rows.hand(nil)
-		c.refill(&w.rows.free, len(batches))
+		h := w.rows.hand(nil)
+		c.refill(&w.rows, len(h.batches))
 		select {
-		case c.full <- batches:
+		case c.full <- h:
 		case <-c.stopped:
 			return
 		}
 	}
 }
 
-func (c *workers) giveBack(empty []*stream.Batch) {
+func (c *workers) giveBack(empty []*stream.Batch, samples *gathered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if samples != nil {
+		c.samples = append(c.samples, samples)
+	}
 	for _, b := range empty {
 		c.empty.giveAny(b)
 	}
 }
 
 // refill gives a worker at most as many empty batches as it handed over, so that none hoards them.
-func (c *workers) refill(to *freeList, n int) {
+func (c *workers) refill(to *rows, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for range min(n, len(c.empty.other)) {
-		to.give(c.empty.takeAny())
+		to.free.give(c.empty.takeAny())
+	}
+	if last := len(c.samples) - 1; last >= 0 && to.spare == nil {
+		to.spare, c.samples = c.samples[last], c.samples[:last]
 	}
 }

@@ -27,11 +27,18 @@ type view struct {
 
 // lane is a track with the slots of its series.
 type lane struct {
+	process         stream.ProcessID
 	id              stream.TrackID
+	number          int32 // of the track among those of gathered samples
 	samples, delays slot
 	allocations     slot
 	waits           slot
 	markers         []slot // by event number
+}
+
+// series is that of the lane's samples.
+func (l *lane) series() stream.Series {
+	return stream.Series{Process: l.process, Kind: stream.Samples, Track: l.id}
 }
 
 // undefinedKey is an undefined event. Other arguments make another event, so the order does not
@@ -64,7 +71,7 @@ func (w *worker) lane(k trackKey) *lane {
 	l := w.view.lanes[k]
 	if l == nil {
 		w.run.tables.Lock()
-		l = &lane{id: k.intern(w.run.tables, w.job.process.ID)}
+		l = &lane{process: w.job.process.ID, id: k.intern(w.run.tables, w.job.process.ID)}
 		w.run.tables.Unlock()
 		w.view.lanes[k] = l
 	}

@@ -116,6 +116,7 @@ func (w *worker) begin(j job) {
 	if w.job.process != j.process {
 		w.views = map[*dictionary]*view{}
 		w.rows.free.forget()
+		w.rows.gathers = false // this one may have few tracks
 	}
 	w.job, w.active, w.chunk, w.segment = j, true, nil, segment{}
 	w.first, w.latest, w.known = math.MaxInt64, math.MinInt64, w.known[:0]
@@ -344,6 +345,17 @@ type rows struct {
 	count   int    // rows in order
 	most    int    // of them
 	flight  uint32 // counts hand-overs
+
+	gathers  bool      // samples, because those before were of very many tracks
+	gathered *gathered // nil: none yet
+	tracks   int       // of the last ones gathered
+	spare    *gathered // to reuse; nil: none
+}
+
+// handed is rows that are handed over.
+type handed struct {
+	batches []*stream.Batch
+	samples *gathered // nil: all are in batches
 }
 
 // freeList is batches to reuse. A series gets the one that it had before, if that came back: its
@@ -452,14 +464,40 @@ func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 
 // full reports whether there are enough rows to hand on.
 func (r *rows) full() bool {
-	return r.count >= batchRows && r.count >= min(seriesRows*len(r.order), r.most)
+	return r.count >= batchRows && r.count >= min(seriesRows*(len(r.order)+r.tracks), r.most)
 }
 
-// hand appends all batches to full, and begins anew.
-func (r *rows) hand(full []*stream.Batch) []*stream.Batch {
-	full = append(full, r.order...)
+// gather adds a sample of a lane to those that have no batch yet.
+func (r *rows) gather(l *lane, s *pendingSample, stack stream.StackID) {
+	if r.gathered == nil {
+		if r.gathered, r.spare = r.spare, nil; r.gathered == nil {
+			r.gathered = new(gathered)
+		}
+		r.gathered.rows = r.gathered.rows[:0]
+	}
+	r.gathered.rows = append(r.gathered.rows, sampleRow{lane: l, at: s.at, index: s.index, weight: known(s.weight), cpu: known(s.cpu) - 1,
+		thread: known(s.thread), goroutine: known(s.goroutine), stack: stack, labels: s.labels})
+	r.count++
+}
+
+// reuse takes back what was gathered, nil for nothing.
+func (r *rows) reuse(g *gathered) {
+	if g != nil {
+		r.spare = g
+	}
+}
+
+// hand hands over all rows, and begins anew. Batches are appended to full.
+func (r *rows) hand(full []*stream.Batch) (h handed) {
+	h.batches, h.samples = append(full, r.order...), r.gathered
+	r.gathered, r.tracks = nil, 0
+	if h.samples != nil {
+		h.samples.sort()
+		r.tracks = len(h.samples.series)
+	}
+	r.gathers = max(len(r.order), r.tracks) >= manyTracks
 	r.order, r.count = r.order[:0], 0
 	r.flight++
 	clear(r.pending)
-	return full
+	return h
 }
