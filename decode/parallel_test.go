@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,6 +124,28 @@ func TestCloseEarly(t *testing.T) {
 		}
 	}
 	gone(t, before)
+}
+
+// A taker that fails ends reading with its error, and leaves no goroutine behind.
+func TestSpreadFails(t *testing.T) {
+	before := runtime.NumGoroutine()
+	dir := crowd(t)
+	for good := range int64(5) {
+		tables, inputs := openAll(t, os.DirFS(dir))
+		var taken atomic.Int64
+		err := decode.New(tables, inputs, decode.Options{Jobs: 3}).Spread(func() func(*stream.Batch) error {
+			return func(*stream.Batch) error {
+				if taken.Add(1) > good {
+					return errDisk
+				}
+				return nil
+			}
+		})
+		if err != errDisk || taken.Load() > good+3 {
+			t.Errorf("after %d batches: %v, and %d were given", good, err, taken.Load())
+		}
+		gone(t, before)
+	}
 }
 
 // gone waits until there are no more goroutines than before.

@@ -24,9 +24,9 @@ type CopyOptions struct {
 	// Jobs is the number of cores that may be used; 0 is 1. The sink gets the same for
 	// any number, on the goroutine that called Copy.
 	Jobs int
-	// Progress, if not nil, is called now and then, and at the end of each phase: done of
-	// total bytes were read, or done of total rows written. While the size of a Source is
-	// unknown, total is 0 and done counts rows.
+	// Progress, if not nil, is called now and then, and at the end of each phase, by one
+	// goroutine at a time: done of total bytes were read, or done of total rows written. While
+	// the size of a Source is unknown, total is 0 and done counts rows.
 	Progress func(done, total int64, phase string)
 }
 
