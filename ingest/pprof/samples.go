@@ -113,6 +113,7 @@ type sampleReader struct {
 	paths  []siteID
 	values []int64
 
+	packed             []byte   // locations of the sample, unless it has some more
 	locations, numbers []uint64 // scratch
 	malformed, inexact int64
 }
@@ -143,13 +144,32 @@ func (r *sampleReader) begin(body []byte) {
 	if b.bad {
 		r.malformed++
 	} else {
-		r.paths, r.hashes[r.n] = r.code.appendPath(r.paths, r.locations)
+		r.path()
 		b.owner = r.labels.owner()
 		r.scale()
 	}
 	b.path, b.values = len(r.paths), len(r.values)
 	r.begun[r.n] = b
 	r.n++
+}
+
+// path looks up the sites of the sample that was parsed.
+func (r *sampleReader) path() {
+	if len(r.locations) == 0 {
+		var ok bool
+		if r.paths, r.hashes[r.n], ok = r.code.appendPacked(r.paths, r.packed); ok {
+			return
+		}
+		r.unpack()
+	}
+	r.paths, r.hashes[r.n] = r.code.appendPath(r.paths, r.locations)
+}
+
+// unpack makes numbers of packed locations.
+func (r *sampleReader) unpack() {
+	v := protobuf.Field{Wire: protobuf.Bytes, Bytes: r.packed}
+	r.locations, _ = v.Numbers(r.locations, maxStack+1)
+	r.packed = nil
 }
 
 // finish looks up the stacks of the samples that are begun, and makes each the one that was read last.
@@ -173,14 +193,19 @@ func (r *sampleReader) finish(each func()) {
 // parse parses all that needs no pool. It is not ok if the sample is damaged or has a wrong number
 // of values.
 func (r *sampleReader) parse(body []byte) (ok bool) {
-	r.locations, r.numbers = r.locations[:0], r.numbers[:0]
+	r.packed, r.locations, r.numbers = nil, r.locations[:0], r.numbers[:0]
 	r.labels.begin()
 	ok = true
 	m := protobuf.Message{Rest: body}
 	for v, more := m.Read(); more; v, more = m.Read() {
 		switch v.Number {
 		case profileproto.SampleLocations:
-			r.locations, _ = v.Numbers(r.locations, maxStack+1)
+			r.unpack()
+			if v.Wire == protobuf.Bytes && len(r.locations) == 0 {
+				r.packed = v.Bytes
+			} else {
+				r.locations, _ = v.Numbers(r.locations, maxStack+1)
+			}
 		case profileproto.SampleValues:
 			var whole bool
 			r.numbers, whole = v.Numbers(r.numbers, r.plan.Len())

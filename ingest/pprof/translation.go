@@ -14,6 +14,7 @@ type translation struct {
 	texts   []textID
 	modules []moduleID
 	sites   []siteID
+	direct  []siteID // by number of a location; below 0: ask siteAt
 	// functions are by index, without a line; start is below 0 until looked up.
 	functions []call
 
@@ -39,6 +40,12 @@ func (t *translation) reset(from *tables, to *Pool) {
 	t.known.reset()
 	t.undefined, t.tooDeep = 0, 0
 	t.prefetch()
+	t.direct = unasked(t.direct, len(from.locations.dense))
+	for number, place := range from.locations.dense {
+		if place > 0 {
+			t.direct[number] = t.sites[place-1]
+		}
+	}
 }
 
 // unasked is a list of n ids not looked up yet, in the memory of another.
@@ -81,14 +88,44 @@ func (t *translation) appendPath(path []siteID, locations []uint64) (with []site
 	if len(locations) > maxStack/maxInline {
 		locations = t.cut(locations)
 	}
-	h := uint64(len(locations))
+	h := uint64(0)
 	for _, number := range locations {
 		id := t.siteAt(number)
-		h = (h ^ uint64(id)) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
+		h = mix(h, id)
 		path = append(path, id)
 	}
 	return path, uint32(h)
+}
+
+// mix adds a site to a hash.
+func mix(h uint64, id siteID) uint64 {
+	h = (h ^ uint64(id) + 1) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
+
+// appendPacked is appendPath for locations as most files have them: packed, each known and of one or two bytes. It is
+// not ok for others, of which nothing is appended.
+func (t *translation) appendPacked(path []siteID, packed []byte) (with []siteID, hash uint32, ok bool) {
+	if len(packed) > maxStack/maxInline {
+		return path, 0, false
+	}
+	with, direct, h := path, t.direct, uint64(0)
+	for i := 0; i < len(packed); i++ {
+		number := uint(packed[i])
+		if number >= 0x80 {
+			if i++; i == len(packed) || packed[i] >= 0x80 {
+				return path, 0, false
+			}
+			number = number&0x7f | uint(packed[i])<<7
+		}
+		if number >= uint(len(direct)) || direct[number] < 0 {
+			return path, 0, false
+		}
+		id := direct[number]
+		h = mix(h, id)
+		with = append(with, id)
+	}
+	return with, uint32(h), true
 }
 
 // siteAt is the site of a location.
@@ -102,6 +139,9 @@ func (t *translation) siteAt(number uint64) siteID {
 	if id < 0 {
 		id = t.site(&t.from.locations.rows[at])
 		t.sites[at] = id
+		if number < uint64(len(t.direct)) {
+			t.direct[number] = id
+		}
 	}
 	return id
 }

@@ -93,6 +93,16 @@ type Numbers [16]uint64
 
 // Read parses a message. It is not ok if that is damaged; what comes before is intact.
 func (n *Numbers) Read(body []byte) (ok bool) {
+	for len(body) >= 3 && body[0]&(0x80|7) == Varint && body[0] >= 8 { // most have a tag of one byte, and a number of one or two
+		field := body[0] >> 3
+		if body[1] < 0x80 {
+			n[field], body = uint64(body[1]), body[2:]
+		} else if body[2] < 0x80 {
+			n[field], body = uint64(body[1])&0x7f|uint64(body[2])<<7, body[3:]
+		} else {
+			break
+		}
+	}
 	m := Message{Rest: body}
 	for v, more := m.Read(); more; v, more = m.Read() {
 		n.Set(v)
