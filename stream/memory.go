@@ -15,6 +15,8 @@ type ErrMemory struct {
 	Input bool  // most of it is taken by the input while it is read
 
 	Output bool // the output takes it, and all tables are known
+
+	Processes int // how many there are, if most of the memory is for their rows
 }
 
 func (e *ErrMemory) Error() string {
@@ -200,8 +202,15 @@ func (c *ceiling) verdict(done, total int64) error {
 		need, early = expected, false
 	}
 	need = (need*1.35*tablesShare + most) * c.share // tables grow in steps
-	return &ErrMemory{Need: roundUp(min(need, 1<<60)), Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
+	e := &ErrMemory{Need: roundUp(min(need, 1<<60)), Have: c.memory, Early: early, Input: 2*input*c.share > float64(c.memory)}
+	if n := len(c.tables.Processes); 2*int64(n)*processBytes > now {
+		e.Processes = n
+	}
+	return e
 }
+
+// processBytes is the memory for a process: its provisional and its final row.
+const processBytes = 2 * int64(unsafe.Sizeof(Process{}))
 
 // rowsOfClaim is how much memory the rows take that definitions become, as a part of what
 // a Source claims for them, if all are new.
@@ -264,7 +273,7 @@ type countedTexts struct {
 
 func (c *countedTexts) bytes(t *Tables) int64 {
 	for ; c.processes < len(t.Processes); c.processes++ {
-		c.size += 2*int64(unsafe.Sizeof(Process{})) + t.Processes[c.processes].textBytes()
+		c.size += processBytes + t.Processes[c.processes].textBytes()
 	}
 	for ; c.tracks < t.Tracks.Len(); c.tracks++ {
 		c.size += int64(len(t.Tracks.At(TrackID(c.tracks + 1)).Name))

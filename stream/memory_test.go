@@ -104,6 +104,20 @@ func TestCopyMemoryAtOnce(t *testing.T) {
 	if left < 1<<19 {
 		t.Errorf("the source is told to stop when %d stacks are left", left)
 	}
+	if tooMuch.Processes != 0 {
+		t.Errorf("%d processes take the memory, want none", tooMuch.Processes)
+	}
+}
+
+// Where processes alone are too many, the error says how many there are.
+func TestCopyMemoryOfProcesses(t *testing.T) {
+	src := newGrowing(10, func(*stream.Tables, int64) stream.StackID { return 0 })
+	tables := src.Tables()
+	tables.Processes = append(tables.Processes, make([]stream.Process, 5000)...)
+	var tooMuch *stream.ErrMemory
+	if err := stream.Copy(stream.Discard, src, stream.CopyOptions{Memory: 4 << 20}); !errors.As(err, &tooMuch) || tooMuch.Processes != len(tables.Processes) {
+		t.Errorf("got %v (%+v), want an ErrMemory of %d processes", err, tooMuch, len(tables.Processes))
+	}
 }
 
 // Memory that was too much once stays too much, also when it is given back: rows were

@@ -156,7 +156,11 @@ func finish(s *input.Tool, err error) int {
 	}
 	var memory *stream.ErrMemory
 	if errors.As(err, &memory) {
-		s.Hint(fmt.Sprintf("run it again with --mem %dMiB", memory.Need>>20))
+		hint := fmt.Sprintf("run it again with --mem %dMiB", memory.Need>>20)
+		if memory.Processes > 1 {
+			hint += fmt.Sprintf("; or leave out what tells %d processes apart, as --sum does, or have batch --together read some of them at a time", memory.Processes)
+		}
+		s.Hint(hint)
 	}
 	return code
 }

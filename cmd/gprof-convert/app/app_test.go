@@ -16,10 +16,10 @@ import (
 func TestMemoryHint(t *testing.T) {
 	var out bytes.Buffer
 	s := &input.Tool{Console: console.New("gprof-convert", nil, nil, &out)}
-	if code := finish(s, fmt.Errorf("reading events: %w", &stream.ErrMemory{Need: 3 << 30, Have: 256 << 20})); code != console.Again {
+	if code := finish(s, fmt.Errorf("reading events: %w", &stream.ErrMemory{Need: 3 << 30, Have: 256 << 20, Processes: 9000})); code != console.Again {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"need about 3072 MiB of memory, 256 MiB are allowed", "hint: run it again with --mem 3072MiB"} {
+	for _, want := range []string{"need about 3072 MiB of memory, 256 MiB are allowed", "hint: run it again with --mem 3072MiB; or leave out what tells 9000 processes apart, as --sum does, or have batch --together read"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got %s\nwant %s", &out, want)
 		}

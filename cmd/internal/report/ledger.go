@@ -28,12 +28,10 @@ type LedgerLine struct {
 	Bytes    int64  `json:"bytes,omitempty"`
 }
 
-func ledgerLines(l *stream.Ledger, of func(stream.Line) bool) []LedgerLine {
+func ledgerLines(l *stream.Ledger) []LedgerLine {
 	lines := []LedgerLine{}
 	for _, line := range l.Lines() {
-		if of(line) {
-			lines = append(lines, ledgerLineOf(line))
-		}
+		lines = append(lines, ledgerLineOf(line))
 	}
 	return lines
 }
@@ -57,8 +55,6 @@ func LedgerOf(lines []LedgerLine) *stream.Ledger {
 	}
 	return l
 }
-
-func everyLine(stream.Line) bool { return true }
 
 func NoLine(stream.Line) bool { return false }
 

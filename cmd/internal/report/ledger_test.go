@@ -45,3 +45,5 @@ unsure  1000 of them      2000   blocks (10000 B)  read without a checksum  chun
 		t.Errorf("shown:\n%swant:\n%s", &out, want)
 	}
 }
+
+func everyLine(stream.Line) bool { return true }

@@ -139,9 +139,14 @@ func (m *recordingSummary) forget() {
 
 func summarize(c *stream.Count) *recordingSummary {
 	t := c.Tables
-	m := &recordingSummary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger, everyLine), Frames: new(t.Frames.Len()), Unnamed: unnamed(t)}
+	m := &recordingSummary{Counts: map[string]int64{}, Processes: []*processSummary{}, Ledger: ledgerLines(&t.Ledger), Frames: new(t.Frames.Len()), Unnamed: unnamed(t)}
+	losses := map[string][]LedgerLine{} // by process
+	for _, line := range m.Ledger {
+		losses[line.Process] = append(losses[line.Process], line)
+	}
 	for i := range t.Processes {
 		p := newProcessSummary(t, &t.Processes[i])
+		p.Losses = append(p.Losses, losses[p.Instance]...)
 		m.Processes = append(m.Processes, p)
 		if i == 0 || p.Start.Before(m.Start) {
 			m.Start = p.Start
@@ -195,7 +200,7 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 		Instance: p.InstanceName(), Pid: p.Pid, Process: strings.Join(p.Words(), "-"), OutPid: p.OutPid, Title: p.Title(), Name: p.Name,
 		Service: p.Service, Version: p.Version, Revision: p.Revision, Host: p.Host, Exe: p.Exe, Args: p.Args, Go: p.Go, CPU: p.CPU,
 		Start: Moment(p.Start), End: Moment(p.End),
-		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Measures: map[string]int64{}, Tracks: []*trackSummary{},
+		Counts: map[string]int64{}, Events: map[string]int64{}, Counters: []*counterSummary{}, Measures: map[string]int64{}, Tracks: []*trackSummary{}, Losses: []LedgerLine{},
 	}
 	if p.Parent != 0 {
 		row.Parent = t.Process(p.Parent).InstanceName()
@@ -205,7 +210,6 @@ func newProcessSummary(t *stream.Tables, p *stream.Process) *processSummary {
 	}
 	row.Heap = newHeapSummary(p)
 	row.Attrs, row.Tests = byKey(p.Attrs), byKey(p.SelfTests)
-	row.Losses = ledgerLines(&t.Ledger, func(l stream.Line) bool { return l.Process == row.Instance })
 	return row
 }
 
