@@ -17,13 +17,13 @@ const maxGroupDepth = 16
 // as in [Options.Formats]. An unreadable directory is listed, too: reading it will tell why.
 func Groups(dir string, skip func(path string) bool, joined ...Format) []string {
 	g := groupSearch{skip: skip, seen: map[string]bool{}, formats: formats(joined)}
-	return g.directory(dir, maxGroupDepth)
+	return g.directory(dir, resolved(dir), maxGroupDepth)
 }
 
 // GroupsIn is [Groups] in a file system, which has no links.
 func GroupsIn(fsys fs.FS, dir string, joined ...Format) []string {
 	g := groupSearch{fsys: fsys, skip: func(string) bool { return false }, formats: formats(joined)}
-	return g.directory(dir, maxGroupDepth)
+	return g.directory(dir, dir, maxGroupDepth)
 }
 
 // groupSearch is one search for groups.
@@ -35,9 +35,13 @@ type groupSearch struct {
 	formats table
 }
 
-func (g *groupSearch) directory(dir string, depth int) (list []string) {
-	if g.fsys == nil && g.again(dir) { // links lead in circles
+// directory searches a directory, whose name without links is real.
+func (g *groupSearch) directory(dir, real string, depth int) (list []string) {
+	if g.fsys == nil && g.seen[real] { // links lead in circles
 		return nil
+	}
+	if g.fsys == nil {
+		g.seen[real] = true
 	}
 	entries, err := g.read(dir)
 	if err != nil || g.isSession(dir, entries) {
@@ -48,7 +52,7 @@ func (g *groupSearch) directory(dir string, depth int) (list []string) {
 		switch {
 		case strings.HasPrefix(e.Name(), ".") || g.skip(path):
 		case g.isDir(path, e) && depth > 0:
-			list = append(list, g.directory(path, depth-1)...)
+			list = append(list, g.directory(path, g.realOf(real, path, e), depth-1)...)
 		case g.formats.promises(e.Name()):
 			list = append(list, path)
 		}
@@ -56,15 +60,20 @@ func (g *groupSearch) directory(dir string, depth int) (list []string) {
 	return list
 }
 
-// again reports whether a directory was searched before, under another name.
-func (g *groupSearch) again(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return false
+// realOf is the name without links of an entry of a directory.
+func (g *groupSearch) realOf(dir, path string, e fs.DirEntry) string {
+	if g.fsys == nil && e.Type()&fs.ModeSymlink != 0 {
+		return resolved(path)
 	}
-	again := g.seen[real]
-	g.seen[real] = true
-	return again
+	return g.join(dir, e.Name())
+}
+
+// resolved is a path without links, or the path itself if it can't be followed.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 func (g *groupSearch) read(dir string) ([]fs.DirEntry, error) {

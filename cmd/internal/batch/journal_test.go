@@ -139,7 +139,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	all := func(string) bool { return false }
 	of := func(skip func(string) bool) string {
-		sum, err := input.Fingerprint(dir, skip)
+		sum, _, err := input.Fingerprint(dir, skip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestFingerprint(t *testing.T) {
 	if got := of(func(path string) bool { return filepath.Base(path) == "session" }); seen[got] != "nothing" {
 		t.Error("what is skipped has a part in it")
 	}
-	if _, err := input.Fingerprint(filepath.Join(dir, "missing"), all); err == nil {
+	if _, _, err := input.Fingerprint(filepath.Join(dir, "missing"), all); err == nil {
 		t.Error("what is missing has a fingerprint")
 	}
 }

@@ -234,7 +234,7 @@ func (b *batch) watch(s *input.Tool, done <-chan *item, n int) {
 // convertItem makes the missing outputs of an item. The error concerns all items; one of
 // this item alone is kept in it.
 func (b *batch) convertItem(s *input.Tool, each *conversion.Flags, it *item) error {
-	before, err := input.Fingerprint(it.input, b.isOutput)
+	before, _, err := input.Fingerprint(it.input, b.isOutput)
 	if err != nil {
 		it.err = err
 		return nil

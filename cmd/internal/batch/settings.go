@@ -49,7 +49,7 @@ func (c *Options) describe() (string, error) {
 		Compression: c.Compression, Buckets: time.Duration(c.Buckets), Sum: c.Sum, Per: c.Per.String(),
 	}
 	for _, path := range c.Symbols {
-		sum, err := input.Fingerprint(path, func(string) bool { return false })
+		sum, _, err := input.Fingerprint(path, func(string) bool { return false })
 		if err != nil {
 			return "", err
 		}

@@ -150,6 +150,14 @@ func groupsOnDisk(s *input.Tool, arg, out string) (paths []string, err error) {
 			return nil, err
 		}
 	}
+	output, none := os.Stat(out)
+	ours := func(path string) bool {
+		if filepath.Base(path) == Dir || none != nil {
+			return filepath.Base(path) == Dir
+		}
+		info, err := os.Stat(path)
+		return err == nil && os.SameFile(info, output)
+	}
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -162,16 +170,9 @@ func groupsOnDisk(s *input.Tool, arg, out string) (paths []string, err error) {
 			paths = append(paths, name)
 			continue
 		}
-		ours := func(path string) bool { return filepath.Base(path) == Dir || sameFile(path, out) }
 		paths = append(paths, ingest.Groups(name, ours, s.Sources...)...)
 	}
 	return paths, nil
-}
-
-func sameFile(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // place reads what places an input. One that holds nothing readable is placed, too: its task
@@ -229,10 +230,7 @@ func mark(s *input.Tool, at string) (mark string, size int64, err error) {
 	case err != nil:
 		return "", 0, err
 	case fsys == nil:
-		if mark, err = input.Fingerprint(at, func(string) bool { return false }); err == nil {
-			size, err = sizeOf(os.DirFS(filepath.Dir(at)), filepath.Base(at))
-		}
-		return mark, size, err
+		return input.Fingerprint(at, func(string) bool { return false })
 	}
 	sum := sha256.New()
 	err = walk(fsys, name, func(name string, info fs.FileInfo) {
@@ -244,11 +242,6 @@ func mark(s *input.Tool, at string) (mark string, size int64, err error) {
 		size += info.Size()
 	})
 	return hex.EncodeToString(sum.Sum(nil)[:16]), size, err
-}
-
-func sizeOf(fsys fs.FS, name string) (size int64, err error) {
-	err = walk(fsys, name, func(_ string, info fs.FileInfo) { size += info.Size() })
-	return size, err
 }
 
 // walk calls each for a file, or all files below a directory, by name.

@@ -22,12 +22,17 @@ import (
 const fingerprintHead = 4096
 
 // Fingerprint identifies the state of a file, or of all files in a directory, by names,
-// sizes, times and first bytes. Files for which skip is true are left out.
-func Fingerprint(input string, skip func(string) bool) (string, error) {
+// sizes, times and first bytes, and says how many bytes they have. Files for which skip is
+// true are left out.
+func Fingerprint(input string, skip func(string) bool) (mark string, size int64, err error) {
 	sum := sha256.New()
-	real, err := filepath.EvalSymlinks(input)
-	if err != nil {
-		return "", err
+	real := input
+	if info, err := os.Lstat(input); err != nil {
+		return "", 0, err
+	} else if info.Mode()&fs.ModeSymlink != 0 {
+		if real, err = filepath.EvalSymlinks(input); err != nil {
+			return "", 0, err
+		}
 	}
 	err = filepath.WalkDir(real, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -42,31 +47,33 @@ func Fingerprint(input string, skip func(string) bool) (string, error) {
 		if err != nil {
 			return err
 		}
-		return addFile(sum, name, filepath.ToSlash(rel))
+		n, err := addFile(sum, name, filepath.ToSlash(rel))
+		size += n
+		return err
 	})
-	return hex.EncodeToString(sum.Sum(nil)[:16]), err
+	return hex.EncodeToString(sum.Sum(nil)[:16]), size, err
 }
 
-// addFile adds a file to a fingerprint. A file that has gone since it was listed counts
-// as one that was never there.
-func addFile(sum hash.Hash, name, rel string) error {
+// addFile adds a file to a fingerprint, and returns its size. A file that has gone since it was
+// listed counts as one that was never there.
+func addFile(sum hash.Hash, name, rel string) (size int64, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	} else if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	fmt.Fprintf(sum, "%q %d %d\n", rel, info.Size(), info.ModTime().UnixNano())
 	_, err = io.CopyN(sum, f, fingerprintHead)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return err
+	return info.Size(), err
 }
 
 // Program identifies this version of the program: by its sources or, if these are
