@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -153,6 +154,9 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	d.symbols = slices.Grow(d.symbols, l.records.Count(rawformat.KindDefSymbol))
 	for l.records.Next() {
 		r := l.records.Record()
+		if r.Kind == rawformat.KindDefStack && d.shortStack(r.Body) {
+			continue
+		}
 		switch def := &definitions[r.Kind]; {
 		case def.take != nil:
 			l.take(d, def, r)
@@ -395,6 +399,28 @@ func (d *dictionary) defLabel(c *rawformat.Cursor) {
 
 func (d *dictionary) defStack(e *entry) {
 	d.stacks.put(e.v[0], edge{uint32(min(e.v[1], none)), uint32(min(e.v[2], none))})
+}
+
+// shortStack takes a stack of at most eight bytes, as most records are. A branch for the length of each
+// number would often be guessed wrong. It returns false for others. Slack follows the body.
+func (d *dictionary) shortStack(body []byte) bool {
+	if len(body) > 8 {
+		return false
+	}
+	var v [3]uint64
+	x, all, widest := binary.LittleEndian.Uint64(body[:8]), 0, 0
+	for i := range v {
+		width := bits.TrailingZeros64(^x&0x8080808080808080) + 1
+		v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000
+		v[i] &= 1<<(width/8*7) - 1
+		x >>= width
+		all, widest = all+width, max(widest, width)
+	}
+	if all != 8*len(body) || widest > 32 {
+		return false
+	}
+	d.stacks.put(v[0], edge{uint32(v[1]), uint32(v[2])})
+	return true
 }
 
 func (d *dictionary) defSymbol(e *entry) {
