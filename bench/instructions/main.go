@@ -26,6 +26,8 @@ import (
 //go:embed qemu/count.c
 var plugin []byte
 
+var now time.Time // else nobody asked for it
+
 var (
 	one = recorder.NewEvent("one")
 	two = recorder.NewEvent2("two", recorder.Int("count"), recorder.Bytes("size"))
@@ -38,7 +40,7 @@ var lines = []struct {
 }{
 	{"time.Now", func(n int) {
 		for range n {
-			time.Now()
+			now = time.Now()
 		}
 	}},
 	{"marker", func(n int) {
