@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -25,8 +26,6 @@ import (
 
 //go:embed qemu/count.c
 var plugin []byte
-
-var now time.Time // else nobody asked for it
 
 var (
 	one = recorder.NewEvent("one")
@@ -40,7 +39,7 @@ var lines = []struct {
 }{
 	{"time.Now", func(n int) {
 		for range n {
-			now = time.Now()
+			runtime.KeepAlive(time.Now())
 		}
 	}},
 	{"marker", func(n int) {
