@@ -210,7 +210,13 @@ func (r *lazyFile) ReadAt(p []byte, off int64) (int, error) {
 	return at.ReadAt(p, off)
 }
 
-func (s *search) gzip(l location, r io.Reader) error { return s.unpacked(l, r, s.unpacker.Gunzip) }
+func (s *search) gzip(l location, r io.Reader) error {
+	unpack := s.unpacker.Gunzip
+	if l.again { // not a pipe, whose beginning is there before its end
+		unpack = s.unpacker.GunzipSmall
+	}
+	return s.unpacked(l, r, unpack)
+}
 
 func (s *search) zstd(l location, r io.Reader) error { return s.unpacked(l, r, s.unpacker.Unzstd) }
 

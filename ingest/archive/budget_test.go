@@ -18,9 +18,15 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, open := range map[string]func(*Unpacker, io.Reader) (io.ReadCloser, error){"stream": (*Unpacker).Gunzip, "at once": (*Unpacker).GunzipSmall} {
+		t.Run(name, func(t *testing.T) { testBudget(t, open, zeros.Bytes(), text.Bytes()) })
+	}
+}
+
+func testBudget(t *testing.T, open func(*Unpacker, io.Reader) (io.ReadCloser, error), zeros, text []byte) {
 	var u Unpacker
 	read := func(packed []byte) error {
-		z, err := u.Gunzip(bytes.NewReader(packed))
+		z, err := open(&u, bytes.NewReader(packed))
 		if err != nil {
 			return err
 		}
@@ -29,14 +35,14 @@ func TestBudget(t *testing.T) {
 	}
 	u.unpacked.Store(runBytes - 6<<20) // as if that much had come already
 	for range 2 {
-		if err := read(zeros.Bytes()); err != nil || u.Spent() {
+		if err := read(zeros); err != nil || u.Spent() {
 			t.Fatalf("zeros: %v", err)
 		}
 	}
-	if err := read(text.Bytes()); err != nil {
+	if err := read(text); err != nil {
 		t.Fatalf("the first text: %v", err)
 	}
-	if err := read(text.Bytes()); !errors.Is(err, ErrBomb) || !u.Spent() {
+	if err := read(text); !errors.Is(err, ErrBomb) || !u.Spent() {
 		t.Errorf("one more text: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"testing"
 )
@@ -57,6 +58,11 @@ func FuzzInflate(f *testing.F) {
 				io.Copy(io.Discard, io.LimitReader(r, 1<<20))
 				r.Close()
 			}
+		}
+		want, wantErr := unpack(io.LimitReader(bytes.NewReader(data), 1<<16), new(Unpacker).Gunzip)
+		got, err := unpack(io.LimitReader(bytes.NewReader(data), 1<<16), new(Unpacker).GunzipSmall)
+		if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("at once %d bytes, %v, want %d, %v", len(got), err, len(want), wantErr)
 		}
 	})
 }

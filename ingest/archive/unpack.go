@@ -23,7 +23,8 @@ func IsZstd(head []byte) bool {
 // gzip decoders: profiles come by the thousand. The zero Unpacker is ready for concurrent use.
 type Unpacker struct {
 	Budget
-	idle sync.Pool // of *gzip.Reader
+	idle   sync.Pool // of *gzip.Reader
+	smalls sync.Pool // of *small
 }
 
 // Gunzip unpacks a stream. The result must be closed, which does not close r.
