@@ -96,8 +96,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 }
 
 // track spills the sums of a track.
-func (s *Sink) track(process stream.ProcessID, id stream.TrackID, sums totals.Pages) {
-	t := track{clean(s.tables.Process(process).Title()), clean(s.tables.Tracks.At(id).Name), s.sums.NewBuffer()}
+func (s *Sink) track(sums *totals.Part) {
+	t := track{clean(s.tables.Process(sums.Process).Title()), clean(s.tables.Tracks.At(sums.Track).Name), s.sums.NewBuffer()}
 	var sum []byte
 	for total := range sums.All() {
 		if weight := s.weight(total); weight > 0 {

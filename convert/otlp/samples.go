@@ -153,13 +153,13 @@ func (s *Sink) see(kind stream.Kind, row *moment) {
 }
 
 // addTotals adds the samples of sums.
-func (s *Sink) addTotals(_ stream.ProcessID, track stream.TrackID, all totals.Pages) {
-	types := s.types.Of(s.totals.Kind, s.totals.Measure)
+func (s *Sink) addTotals(all *totals.Part) {
+	types := s.types.Of(all.Kind, all.Measure)
 	for total := range all.All() {
 		if total.Zero() && s.came.Alone == nil {
 			continue
 		}
-		of, identity := s.types.ValuesOf(total, s.totals.Measure), s.identity(track, groupKey{total.Stack, total.Owner})
+		of, identity := s.types.ValuesOf(total, all.Measure), s.identity(all.Track, groupKey{total.Stack, total.Owner})
 		for _, typ := range types {
 			s.addSample(typ, identity, func(values, times []byte) ([]byte, []byte) {
 				return binary.AppendUvarint(values, uint64(of[typ])), times

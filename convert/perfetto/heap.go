@@ -33,10 +33,10 @@ type heapDump struct {
 }
 
 // dump keeps the heap of a process as it was at the end.
-func (s *Sink) dump(process stream.ProcessID, _ stream.TrackID, all totals.Pages) {
-	p := s.tables.Process(process)
+func (s *Sink) dump(all *totals.Part) {
+	p := s.tables.Process(all.Process)
 	at := max(p.Start, p.End)
-	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.Pids[process]))
+	dump := protobuf.AppendNumber(nil, pb.DumpPid, uint64(s.numbers.Pids[all.Process]))
 	dump = protobuf.AppendBytes(dump, pb.DumpHeap, "heap")
 	dump = protobuf.AppendNumber(dump, pb.DumpTime, s.clock.toMonotonic(at))
 	for t := range all.All() {

@@ -77,7 +77,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		return err
 	}
 	s.sums = make([]sum, t.Stacks.Len()+1)
-	s.totals = totals.New(t, func(_ stream.ProcessID, _ stream.TrackID, all totals.Pages) {
+	s.totals = totals.New(t, func(all *totals.Part) {
 		for total := range all.All() {
 			s.sums[total.Stack].add(total)
 		}

@@ -69,8 +69,8 @@ func (s *shares) begin(t *stream.Tables) error {
 }
 
 // add adds the totals of a track.
-func (s *shares) add(process stream.ProcessID, _ stream.TrackID, all totals.Pages) {
-	g := s.of[process]
+func (s *shares) add(all *totals.Part) {
+	g := s.of[all.Process]
 	before := len(g.sums)
 	for total := range all.All() {
 		of := g.sums[total.Stack]

@@ -54,7 +54,6 @@ package pprof
 
 import (
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +87,7 @@ type Sink struct {
 	types     totals.Types
 	process   stream.ProcessID // of the samples being written
 	named     spanTexts
+	spansLost stream.Ledger
 
 	body, values, labels, line []byte // scratch
 	frames                     []stream.Frame
@@ -120,6 +120,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 		done = s.addTrack
 	}
 	s.totals = totals.New(t, done)
+	s.totals.Aside = s.pipe.Jobs() > 1
 	s.totals.Every, s.totals.ByWho, s.totals.Spans = s.options.Every, true, !s.options.Sum
 	s.totals.OwnClocks, s.totals.Parts = s.options.Sum, s.options.Sum
 	s.totals.Heap, s.totals.Waits, s.totals.Measurements = t.Has(stream.Allocations), t.Has(stream.Waits), t.Has(stream.Measurements)
@@ -134,7 +135,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 // Segment adds the rows of b.
 func (s *Sink) Segment(b *stream.Batch) error {
 	s.totals.Add(b)
-	return s.flush(flushSize)
+	return s.pipe.Err()
 }
 
 // Close writes the rest, mostly the tables, and adds what was lost to the ledger of the tables.
@@ -147,6 +148,9 @@ func (s *Sink) Close() error {
 	s.writeHeader()
 	s.writeTexts()
 	s.totals.Tell()
+	for _, line := range s.spansLost.Lines() {
+		s.tables.Ledger.Add(line)
+	}
 	if err := s.flush(0); err != nil {
 		return err
 	}
@@ -187,20 +191,14 @@ const (
 )
 
 // track writes the samples of a track, or of one of its buckets.
-func (s *Sink) track(process stream.ProcessID, track stream.TrackID, all totals.Pages) {
-	s.label(process, track)
-	for _, page := range all {
-		for some := range slices.Chunk(page, locations.Together) {
-			s.locations.Approach(some)
-			s.samples(some)
-		}
-	}
-}
-
-func (s *Sink) samples(some []totals.Total) {
-	for i := range some {
-		if total := &some[i]; !total.Zero() || s.imported.Alone != nil {
-			s.sample(total.Stack, total.Owner, s.types.ValuesOf(total, s.totals.Measure))
+func (s *Sink) track(all *totals.Part) {
+	s.label(all)
+	for some := range all.Chunks(locations.Together) {
+		s.locations.Approach(some)
+		for i := range some {
+			if total := &some[i]; !total.Zero() || s.imported.Alone != nil {
+				s.sample(total.Stack, total.Owner, s.types.ValuesOf(total, all.Measure))
+			}
 		}
 	}
 }
@@ -220,17 +218,17 @@ func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
 }
 
 // label makes the labels of a track's samples.
-func (s *Sink) label(process stream.ProcessID, track stream.TrackID) {
-	p := s.tables.Process(process)
-	s.process = process
+func (s *Sink) label(of *totals.Part) {
+	p := s.tables.Process(of.Process)
+	s.process = of.Process
 	s.labels = s.labels[:0]
 	if s.imported.Alone == nil { // else its labels are those that came
 		s.appendLabel(labelProcess, p.Title())
 		s.appendLabel(labelInstance, p.InstanceName())
-		s.appendLabel(labelTrack, s.tables.Tracks.At(track).Name)
+		s.appendLabel(labelTrack, s.tables.Tracks.At(of.Track).Name)
 	}
 	if s.options.Every > 0 {
-		s.appendLabel(labelTime, s.moment())
+		s.appendLabel(labelTime, s.moment(of.At))
 	}
 }
 
@@ -291,13 +289,13 @@ func (s *Sink) programKey(key string) string {
 	return key
 }
 
-// moment is the beginning of a bucket as text, in UTC: texts sort by it.
-func (s *Sink) moment() string {
+// moment is a time as text, in UTC: texts sort by it.
+func (s *Sink) moment(at stream.Time) string {
 	format := "2006-01-02T15:04:05Z"
 	if s.options.Every%stream.Time(time.Second) != 0 {
 		format = "2006-01-02T15:04:05.000000000Z"
 	}
-	return time.Unix(0, int64(s.totals.At)).UTC().Format(format)
+	return time.Unix(0, int64(at)).UTC().Format(format)
 }
 
 // appendLabel appends a label unless it is empty.

@@ -25,7 +25,7 @@ func (s *Sink) appendSpan(body []byte, of stream.Span) []byte {
 	}
 	if of != s.named.of {
 		if s.named.written == maxSpans {
-			s.totals.Lose(s.process, "spans of samples", 1)
+			s.spansLost.Add(stream.Line{Process: s.tables.Process(s.process).InstanceName(), Reason: stream.ReasonNoPlace, What: "spans of samples", Count: 1})
 			return body
 		}
 		s.named = spanTexts{of: of, trace: s.texts.Number(of.TraceText()), written: s.named.written + 1}

@@ -63,13 +63,13 @@ func (s *sums) add(key sumKey) (at int32) {
 // addTrack adds the totals of a track to those of all. When there are too many of them
 // they are written, and further ones of the same are samples of their own: readers
 // add those up.
-func (s *Sink) addTrack(_ stream.ProcessID, _ stream.TrackID, of totals.Pages) {
+func (s *Sink) addTrack(of *totals.Part) {
 	for total := range of.All() {
 		if total.Zero() && s.imported.Alone == nil {
 			continue
 		}
 		values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
-		for i, v := range s.types.ValuesOf(total, s.totals.Measure) {
+		for i, v := range s.types.ValuesOf(total, of.Measure) {
 			values[i] = totals.Sum(values[i], v)
 		}
 		if len(s.sums.others) == maxOtherSums {

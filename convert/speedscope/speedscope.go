@@ -165,7 +165,7 @@ func (s *Sink) lose(process stream.ProcessID, what string, n int64) {
 }
 
 // addHeap takes the sums of a track into two profiles.
-func (s *Sink) addHeap(process stream.ProcessID, _ stream.TrackID, sums totals.Pages) {
+func (s *Sink) addHeap(sums *totals.Part) {
 	below := int64(0)
 	allocated := s.begin("allocated", bytes)
 	for sum := range sums.All() {
@@ -181,7 +181,7 @@ func (s *Sink) addHeap(process stream.ProcessID, _ stream.TrackID, sums totals.P
 		inUse.add(sum.Stack, left)
 	}
 	inUse.flush()
-	s.lose(process, "bytes in use", below)
+	s.lose(sums.Process, "bytes in use", below)
 }
 
 // endTrack writes what was collected of a track.

@@ -26,6 +26,7 @@ type Table struct {
 	// the root, and copying it is faster than walking it.
 	encoded []byte
 	at      []uint32 // by StackID: 1 + offset in encoded, 0 none
+	touched byte     // so that what Approach reads is read
 }
 
 const (
@@ -80,10 +81,12 @@ const (
 	Together = 64
 	// ownCallers is how many callers a stack mostly shares with no other.
 	ownCallers = 8
+	// cacheLine is its size in bytes. Most stacks take two.
+	cacheLine = 64
 )
 
 // Approach walks up to Together stacks outward in lockstep, up to encoded ones, so that cache misses of their
-// callers overlap before they are encoded one by one: 7 to 18 % less time.
+// callers, and of what these are encoded as, overlap before they are encoded one by one: 7 to 18 % less time.
 func (l *Table) Approach(all []totals.Total) {
 	var ids [Together]stream.StackID
 	for i := range all {
@@ -96,6 +99,11 @@ func (l *Table) Approach(all []totals.Total) {
 				ids[i], _ = l.tables.Stacks.At(id)
 				left = true
 			}
+		}
+	}
+	for _, id := range ids[:len(all)] {
+		if known := l.at[id]; known != 0 {
+			l.touched += l.encoded[known-1] + l.encoded[min(int(known)+cacheLine, len(l.encoded))-1]
 		}
 	}
 }

@@ -165,6 +165,12 @@ func (w *Writer) write(p []byte) {
 	w.failed.set(err)
 }
 
+// Jobs is how many pieces may be made at once.
+func (w *Writer) Jobs() int { return w.jobs }
+
+// Err is the first error so far. Any goroutine may ask.
+func (w *Writer) Err() error { return w.failed.err() }
+
 // Wait waits until everything is written, and returns the first error.
 func (w *Writer) Wait() error {
 	if len(w.pending) > 0 {

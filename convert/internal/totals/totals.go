@@ -3,9 +3,7 @@
 package totals
 
 import (
-	"iter"
 	"math"
-	"slices"
 
 	"gprof/stream"
 )
@@ -21,7 +19,7 @@ type Total struct {
 
 	Wall int64 // ns of waiting
 
-	Value int64 // of Totals.Measure; below 0 in a difference
+	Value int64 // of a measure; below 0 in a difference
 }
 
 // Zero reports whether all values are 0.
@@ -29,11 +27,6 @@ func (t *Total) Zero() bool { return *t == Total{Stack: t.Stack, Owner: t.Owner}
 
 // Memory is objects of the heap.
 type Memory struct{ Objects, Bytes int64 }
-
-// add adds the non-negative parts of a row of allocations.
-func (m *Memory) add(bytes, objects int64) {
-	m.Objects, m.Bytes = Plus(m.Objects, objects), Plus(m.Bytes, bytes)
-}
 
 // Totals sums up what a sink is given. Its memory depends on the number of stacks only: those of
 // one track at a time, with a bounded number of goroutines, are held.
@@ -47,11 +40,6 @@ type Totals struct {
 	// Heap, Waits and Measurements say that the output has a place for those. They are delivered
 	// separately, after the track's samples. Set them before the first Add.
 	Heap, Waits, Measurements bool
-	// Measure is the measure of the delivered totals; 0 if they are no measurements.
-	Measure stream.CounterID
-	Kind    stream.Kind // of the rows that were added up
-	At      stream.Time // beginning of the delivered bucket
-
 	// ByWho makes sums of each goroutine and label set. Goroutines may be as many as samples, so a
 	// track is then delivered in several parts, which may overlap. Set it before the first Add.
 	ByWho bool
@@ -62,16 +50,23 @@ type Totals struct {
 	// held. Set it before the first Add.
 	Parts bool
 
+	// Aside delivers parts on another goroutine, one after the other, while the next is summed up. Set it before
+	// the first Add.
+	Aside bool
+
 	// OwnClocks makes Span tell times by each process' own clock: on the time line of the run they
 	// depend on the other processes. Set it before the first Add.
 	OwnClocks bool
 
 	tables *stream.Tables
-	done   func(process stream.ProcessID, track stream.TrackID, totals Pages)
+	done   func(*Part)
 	series stream.Series // being summed up
-	pages  Pages
-	at     []int32            // by StackID: 1 + its first index in pages, 0 none
-	others map[otherKey]int32 // where further ones are
+	at     stream.Time   // beginning of its bucket
+	part   *Part
+	parts  int // before it
+	index  index
+	spans  spanNumbers
+	aside  chan *Part // what was delivered on another goroutine comes back; nil: nothing is
 	lost   stream.Ledger
 
 	dated       bool // first and last are known
@@ -79,67 +74,13 @@ type Totals struct {
 	undated     stream.Time // the longest duration of what has no time
 }
 
-// otherKey identifies further totals of a stack.
-type otherKey struct {
-	stack stream.StackID
-	who   stream.Owner
-}
-
-// maxOthers bounds them, and maxPart all of a part.
-const (
-	maxOthers = 1 << 16
-	maxPart   = 1 << 14
-)
-
-// Pages is totals, pageRows in each page but the last. So many can't be one slice: to copy it when it
-// grows takes long, and while that is done on one core the collector of garbage waits on another.
-type Pages [][]Total
-
-const (
-	pageBits = 10
-	pageRows = 1 << pageBits
-)
-
-// All is the totals in order.
-func (p Pages) All() iter.Seq[*Total] {
-	return func(yield func(*Total) bool) {
-		for _, page := range p {
-			for i := range page {
-				if !yield(&page[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (p Pages) at(i int32) *Total { return &p[i>>pageBits][i&(pageRows-1)] }
-
-func (p Pages) len() int {
-	last := len(p) - 1
-	if last < 0 {
-		return 0
-	}
-	return last<<pageBits + len(p[last])
-}
-
-// push adds a total, and returns its index.
-func (p *Pages) push(t Total) int32 {
-	last := len(*p) - 1
-	if last < 0 || len((*p)[last]) == pageRows {
-		last++
-		*p = slices.Grow(*p, 1)[:last+1]
-		(*p)[last] = (*p)[last][:0] // one that was used before, or none
-	}
-	(*p)[last] = append((*p)[last], t)
-	return int32(p.len() - 1)
-}
+// maxPart bounds the totals of a part, if there may be several.
+const maxPart = 1 << 14
 
 // New returns the Totals of an output of t. done is called for each track with samples, or each
-// bucket of one, in the order of segments; its totals are in the order of first use of stacks, and
-// valid until it returns.
-func New(t *stream.Tables, done func(process stream.ProcessID, track stream.TrackID, totals Pages)) *Totals {
-	return &Totals{tables: t, done: done, at: make([]int32, t.Stacks.Len()+1), others: make(map[otherKey]int32)}
+// bucket of one, in the order of segments; its part is valid until it returns.
+func New(t *stream.Tables, done func(*Part)) *Totals {
+	return &Totals{tables: t, done: done, part: new(Part), index: newIndex(t.Stacks.Len())}
 }
 
 // Add takes a segment of any kind.
@@ -155,24 +96,61 @@ func (t *Totals) Add(b *stream.Batch) {
 		return
 	}
 	if b.Series != t.series {
-		t.Finish()
-		t.series, t.Measure, t.Kind = b.Series, b.Series.Counter, kind
+		t.deliver()
+		t.series = b.Series
 	}
-	for i, stack := range b.Stack {
-		t.reach(b.Time[i])
-		total := t.total(stack, t.who(b, i))
-		switch kind {
-		case stream.Allocations:
-			total.addHeap(b.Value[i], b.Number[i])
-		case stream.Waits:
-			total.Wall = Plus(total.Wall, b.Value[i])
-		case stream.Measurements:
-			total.Value = Sum(total.Value, b.Value[i])
-		default:
-			t.add(total, b.Weight[i], b.CPU[i])
+	for from := 0; from < b.Len(); from += together {
+		t.addSome(b, from, min(from+together, b.Len()))
+	}
+}
+
+// together is how many rows are looked up at once, so that their cache misses overlap.
+const together = 64
+
+// addSome adds the rows from from to to-1.
+func (t *Totals) addSome(b *stream.Batch, from, to int) {
+	var keys [together]key
+	for i := range keys[:to-from] {
+		keys[i] = t.key(b, from+i)
+	}
+	var numbers [together]int32
+	t.index.guess(t.part, keys[:to-from], numbers[:])
+	part := t.parts
+	for i := from; i < to; i++ {
+		if t.Every > 0 {
+			t.reach(b.Time[i])
+		}
+		k := &keys[i-from]
+		if t.parts != part { // where spans have other numbers
+			*k = t.key(b, i)
+		}
+		t.count(b, i, t.row(b, i, k, numbers[i-from]))
+	}
+}
+
+// count adds a row of b to a sum.
+func (t *Totals) count(b *stream.Batch, i int, to *row) {
+	switch v := &to.values; b.Series.Kind {
+	case stream.Allocations:
+		of := v[:2] // allocated
+		if b.Value[i] < 0 {
+			of = v[2:] // freed
+		}
+		of[0], of[1] = Plus(of[0], b.Number[i]), Plus(of[1], magnitude(b.Value[i]))
+	case stream.Waits:
+		v[0] = Plus(v[0], b.Value[i])
+	case stream.Measurements:
+		v[0] = Sum(v[0], b.Value[i])
+	default:
+		v[0], v[1] = Plus(v[0], b.Weight[i]), Plus(v[1], b.CPU[i])
+		if b.CPU[i] < 0 {
+			t.Unknown = Plus(t.Unknown, b.Weight[i])
 		}
 	}
 }
+
+// magnitude is the absolute value, as far as there is one.
+func magnitude(n int64) int64 { return max(n, -n) }
 
 // takes reports whether the output has a place for a kind.
 func (t *Totals) takes(kind stream.Kind) bool {
@@ -191,11 +169,11 @@ func (t *Totals) takes(kind stream.Kind) bool {
 
 // reach delivers the bucket that ends before a sample.
 func (t *Totals) reach(at stream.Time) {
-	if t.Every <= 0 || at >= t.At && uint64(at)-uint64(t.At) < uint64(t.Every) {
+	if at >= t.at && uint64(at)-uint64(t.at) < uint64(t.Every) {
 		return
 	}
-	t.Finish()
-	t.At = at - (at%t.Every+t.Every)%t.Every
+	t.deliver()
+	t.at = at - (at%t.Every+t.Every)%t.Every
 }
 
 // see notes when the rows of a segment are. Those of a profile have no moment of their own, so
@@ -228,62 +206,47 @@ func (t *Totals) Span() (first, last stream.Time) {
 	return t.first, t.last
 }
 
-// who is by whom the sums are.
-func (t *Totals) who(b *stream.Batch, i int) (w stream.Owner) {
-	if t.ByWho {
-		w = b.Owner(i)
-		w.Thread = 0
-		if !t.Spans {
-			w.Span = stream.Span{}
+// row is where a row of b counts: that of its key, whose number was guessed.
+func (t *Totals) row(b *stream.Batch, i int, k *key, guessed int32) *row {
+	if guessed > 0 && int(guessed) <= t.part.len() {
+		if r := t.part.at(guessed - 1); r.key == *k {
+			return r
 		}
 	}
-	return w
+	number, at := t.index.find(t.part, *k)
+	if number > 0 {
+		return t.part.at(number - 1)
+	}
+	other := t.index.isOther(*k, at)
+	if other && t.index.others == maxOthers || !other && t.Parts && t.part.len() >= maxPart {
+		t.deliver()
+		*k = t.key(b, i)
+		return t.row(b, i, k, 0)
+	}
+	new := t.part.push(*k)
+	*at = t.index.base + int32(t.part.len())
+	if other {
+		t.index.note(t.part)
+	}
+	return new
 }
 
-// total is where a sample counts.
-func (t *Totals) total(stack stream.StackID, who stream.Owner) *Total {
-	first := t.at[stack]
-	if first == 0 {
-		if t.Parts && t.pages.len() >= maxPart {
-			t.Finish()
-		}
-		first = 1 + t.pages.push(Total{Stack: stack, Owner: who})
-		t.at[stack] = first
+// key is by what the sums are.
+func (t *Totals) key(b *stream.Batch, i int) key {
+	k := key{stack: b.Stack[i]}
+	if !t.ByWho {
+		return k
 	}
-	if total := t.pages.at(first - 1); total.Owner == who {
-		return total
+	if len(b.Goroutine) > 0 {
+		k.goroutine = b.Goroutine[i]
 	}
-	return t.other(otherKey{stack, who})
-}
-
-// other is a further total of a stack, of another owner.
-func (t *Totals) other(o otherKey) *Total {
-	at, ok := t.others[o]
-	if !ok && len(t.others) == maxOthers {
-		t.Finish()
-		return t.total(o.stack, o.who)
+	if len(b.Labels) > 0 {
+		k.labels = b.Labels[i]
 	}
-	if !ok {
-		at = t.pages.push(Total{Stack: o.stack, Owner: o.who})
-		t.others[o] = at
+	if t.Spans && len(b.Span) > 0 {
+		k.span = t.spans.of(t.part, b.Span[i])
 	}
-	return t.pages.at(at)
-}
-
-func (t *Total) addHeap(bytes, objects int64) {
-	if bytes < 0 {
-		t.Freed.add(-bytes, objects)
-	} else {
-		t.Allocated.add(bytes, objects)
-	}
-}
-
-func (t *Totals) add(total *Total, weight, cpu int64) {
-	total.Weight = Plus(total.Weight, weight)
-	total.CPU = Plus(total.CPU, cpu)
-	if cpu < 0 {
-		t.Unknown = Plus(t.Unknown, weight)
-	}
+	return k
 }
 
 // Plus adds non-negative numbers, saturated.
@@ -308,22 +271,39 @@ func Sum(sum, n int64) int64 {
 	return sum + n
 }
 
-// Finish gives out what is not yet given out: after the last segment.
-func (t *Totals) Finish() {
-	if len(t.pages) == 0 {
+// deliver ends a part.
+func (t *Totals) deliver() {
+	p := t.part
+	if p.len() == 0 {
 		return
 	}
-	t.done(t.series.Process, t.series.Track, t.pages)
-	for total := range t.pages.All() {
-		t.at[total.Stack] = 0
+	t.parts++
+	p.Process, p.Track, p.Kind, p.Measure, p.At = t.series.Process, t.series.Track, t.series.Kind, t.series.Counter, t.at
+	t.index.forget(p.len())
+	t.spans.reset()
+	if !t.Aside {
+		t.done(p)
+		p.reset()
+		return
 	}
-	t.pages = t.pages[:0]
-	clear(t.others)
+	if t.aside == nil {
+		t.aside = make(chan *Part, 1)
+		t.aside <- new(Part)
+	}
+	t.part = <-t.aside
+	go func() {
+		t.done(p)
+		p.reset()
+		t.aside <- p
+	}()
 }
 
-// Lose counts something of a process that the output has no place for.
-func (t *Totals) Lose(process stream.ProcessID, what string, count int64) {
-	t.lost.Add(stream.Line{Process: t.tables.Process(process).InstanceName(), Reason: stream.ReasonNoPlace, What: what, Count: count})
+// Finish delivers what is not yet delivered: after the last segment. All is when it returns.
+func (t *Totals) Finish() {
+	t.deliver()
+	if t.aside != nil {
+		t.aside <- <-t.aside
+	}
 }
 
 // Tell adds rows without a place to the ledger of the tables.
