@@ -213,6 +213,21 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	return true
 }
 
+// while calls take with the fields of records from the next one on, as long as they are short ones of a kind that
+// are known to match their checksums, and take returns true: those are behind the scan then.
+func (s *recordScan) while(kind rawformat.Kind, take func(body []byte) bool) {
+	data, at := s.data[:s.proven], s.at
+	for at+1 < len(data) {
+		n := int(data[at])
+		end := at + 1 + n
+		if n == 0 || n >= 0x80 || end > len(data) || rawformat.Kind(data[at+1]) != kind || !take(data[at+2:end]) {
+			break
+		}
+		at = end + 4
+	}
+	s.at = at
+}
+
 // prove checks the checksums of the records from the next one on, many at a time, and
 // counts them, up to one that is damaged or long.
 func (s *recordScan) prove() {

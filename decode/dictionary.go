@@ -155,6 +155,7 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	for l.records.Next() {
 		r := l.records.Record()
 		if r.Kind == rawformat.KindDefStack && d.shortStack(r.Body) {
+			l.records.While(rawformat.KindDefStack, d.shortStack)
 			continue
 		}
 		switch def := &definitions[r.Kind]; {

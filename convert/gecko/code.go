@@ -21,7 +21,6 @@ type code struct {
 	ranges []addresses      // by ModuleID
 	native []bool           // by StringID: names a function of a module
 	used   []bool           // by ModuleID: in the process being written
-	read   stream.StackID   // unused result of reading nodes
 }
 
 // node is all that a thread needs of a merged stack, in one place. Threads have millions of stacks
@@ -35,22 +34,26 @@ type node struct {
 
 const (
 	// ahead is how many stacks are merged at once, so that their nodes stay in the cache.
-	ahead = 256
+	ahead = 64
 	// callersAhead is how many callers of each are read. Mostly a thread has seen those beyond.
-	callersAhead = 4
+	callersAhead = 8
 )
 
-// merge appends the merged stacks. It reads their nodes and those of callers all at once, so that
-// cache misses overlap.
-func (c *code) merge(dst, stacks []stream.StackID) []stream.StackID {
-	for _, id := range stacks {
-		dst = append(dst, c.stacks[id])
+// merge appends the merged stacks of a thread, up to ahead. It walks all of them outward in lockstep, up to what
+// the thread has, so that cache misses overlap.
+func (c *code) merge(dst, stacks []stream.StackID, thread int32) []stream.StackID {
+	var ids [ahead]stream.StackID
+	for i, id := range stacks {
+		ids[i] = c.stacks[id]
 	}
-	for _, id := range dst[len(dst)-len(stacks):] {
-		for range callersAhead {
-			id = c.nodes[id].caller
+	dst = append(dst, ids[:len(stacks)]...)
+	for far, left := 0, true; left && far < callersAhead; far++ {
+		left = false
+		for i, id := range ids[:len(stacks)] {
+			if n := &c.nodes[id]; id != 0 && n.thread != thread {
+				ids[i], left = n.caller, true
+			}
 		}
-		c.read += id
 	}
 	return dst
 }

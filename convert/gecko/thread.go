@@ -191,7 +191,7 @@ func (s *Sink) samples(b *stream.Batch) {
 	var merged []stream.StackID
 	for i, at := range b.Time {
 		if i%ahead == 0 {
-			merged = s.code.merge(s.merged[:0], b.Stack[i:min(i+ahead, b.Len())])
+			merged = s.code.merge(s.merged[:0], b.Stack[i:min(i+ahead, b.Len())], s.thread.serial)
 		}
 		row := sample{at: s.ms(at), cpu: b.CPU[i], stack: -1}
 		if b.Stack[i] != 0 && b.Weight[i] > 0 {
@@ -222,19 +222,18 @@ func (t *thread) sampled(of stream.Series) bool {
 func (s *Sink) waits(b *stream.Batch) {
 	s.thread.rowsOf = b.Series
 	s.lost.Lose(b.Series.Process, "lengths of waits", int64(b.Len()))
+	p := s.samplePieces.Get()
+	p.rows = p.rows[:0]
 	for from := 0; from < b.Len(); from += ahead {
-		merged := s.code.merge(s.merged[:0], b.Stack[from:min(from+ahead, b.Len())])
-		p := s.samplePieces.Get()
-		p.rows = p.rows[:0]
-		for i, stack := range merged {
+		for i, stack := range s.code.merge(s.merged[:0], b.Stack[from:min(from+ahead, b.Len())], s.thread.serial) {
 			row := sample{at: s.ms(b.Time[from+i]), stack: -1}
 			if stack != 0 {
 				row.stack = s.thread.number(stack)
 			}
 			p.rows = append(p.rows, row)
 		}
-		s.writeSamples(p, len(merged))
 	}
+	s.writeSamples(p, b.Len())
 }
 
 // rowsOf is the number of rows for a sample of that weight.

@@ -68,7 +68,7 @@ func (m *Memory) UnmarshalText(text []byte) error {
 // smallGrowth bytes instead: otherwise a run begins with dozens of collections,
 // which take a tenth of its time.
 const (
-	heapGrowth  = 25
+	heapGrowth  = 20
 	smallGrowth = 12 << 20
 )
 

@@ -106,10 +106,14 @@ func (p *Period) Span(found *ingest.Found, of filter.Patterns) (from, to stream.
 
 // EmptyHint says when there are events, if there are none in the period.
 func (p *Period) EmptyHint(found *ingest.Found, c *stream.Count) string {
-	if start, end := found.Span(); p.Given() && len(c.Series) == 0 && end > start {
-		return fmt.Sprintf("nothing happened in that time; the recording is from %s to %s", utc(start), utc(end))
+	if !p.Given() || len(c.Series) > 0 {
+		return ""
 	}
-	return ""
+	start, end := found.Span()
+	if end <= start {
+		return ""
+	}
+	return fmt.Sprintf("nothing happened in that time; the recording is from %s to %s", utc(start), utc(end))
 }
 
 // parseTo is the end of the period, with the last event in it. Without found, only times
