@@ -73,7 +73,8 @@ func (w *writer) empty() {
 }
 
 // Write implements [tables.Writer].
-func (w *writer) Write(columns []tables.Values) error {
+func (w *writer) Write(columns []tables.Values, done func()) error {
+	defer done()
 	w.rows += columns[0].Rows
 	for i := range columns {
 		w.bytes += w.waiting[i].add(w.columns[i].Kind, &columns[i])

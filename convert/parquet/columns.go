@@ -152,10 +152,6 @@ func scalars(cells []pq.Value, v *tables.Values, c *tables.Column) {
 // lists appends the members of lists. An empty list is one level below a member, an unknown one at
 // level 0.
 func lists(dst []pq.Value, v *tables.Values, at place) []pq.Value {
-	member := func(i int) pq.Value { return pq.Int32Value(v.Shorts[i]) }
-	if at.Kind == tables.Texts {
-		member = func(i int) pq.Value { return pq.ByteArrayValue(v.TextAt(i)) }
-	}
 	level := level(at.Column)
 	for row := range v.Rows {
 		from, to := v.ListAt(row)
@@ -165,8 +161,19 @@ func lists(dst []pq.Value, v *tables.Values, at place) []pq.Value {
 		case from == to:
 			dst = append(dst, pq.Value{}.Level(0, level-1, at.leaf))
 		}
-		for i := from; i < to; i++ {
-			dst = append(dst, member(i).Level(min(i-from, 1), level, at.leaf))
+		members := len(dst)
+		if at.Kind == tables.Texts {
+			for i := from; i < to; i++ {
+				dst = append(dst, pq.ByteArrayValue(v.TextAt(i)))
+			}
+		} else {
+			for _, n := range v.Shorts[from:to] {
+				dst = append(dst, pq.Int32Value(n))
+			}
+		}
+		for i := members; i < len(dst); i++ {
+			dst[i].SetDefinitionLevel(level)
+			dst[i].SetRepetitionLevel(min(i-members, 1))
 		}
 	}
 	return dst

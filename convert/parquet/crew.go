@@ -2,49 +2,66 @@ package parquet
 
 import (
 	"sync"
-	"sync/atomic"
 
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// crew writes several columns of a table at the same time: they know nothing of each other. It is
-// shared by all tables, of which only one is written at a time.
-type crew []*[]pq.Value // scratch of each goroutine
-
-// fewRows are so few that it is not worth a goroutine to write them.
-const fewRows = 1024
+// crew is scratch memory for each of the goroutines that write columns at the same time. It is shared by all tables.
+type crew chan *[]pq.Value
 
 func newCrew(jobs int) crew {
 	c := make(crew, max(jobs, 1))
-	for i := range c {
-		c[i] = new([]pq.Value)
+	for range cap(c) {
+		c <- new([]pq.Value)
 	}
 	return c
 }
 
-// each calls write for the columns 0 to n-1, in any order. It returns the error of the first of
-// those that failed.
-func (c crew) each(n, rows int, write func(column int, cells *[]pq.Value) error) error {
-	if rows < fewRows {
-		c = c[:1]
+// alone reports whether there is one goroutine, which is the caller's.
+func (c crew) alone() bool { return cap(c) == 1 }
+
+// work is done with somebody's scratch memory.
+type work func(cells *[]pq.Value)
+
+// do does work on the caller's goroutine.
+func (c crew) do(w work) {
+	cells := <-c
+	w(cells)
+	c <- cells
+}
+
+// queue is the work on a column, which is done in order: columns know nothing of each other.
+type queue struct {
+	mu      sync.Mutex
+	waiting []work
+	busy    bool
+}
+
+// add does work when what was added before is done.
+func (q *queue) add(c crew, w work) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, w)
+	if !q.busy {
+		q.busy = true
+		go q.run(c)
 	}
-	errs := make([]error, n)
-	var next atomic.Int32
-	work := func(cells *[]pq.Value) {
-		for i := next.Add(1) - 1; int(i) < n; i = next.Add(1) - 1 {
-			errs[i] = write(int(i), cells)
-		}
+}
+
+func (q *queue) run(c crew) {
+	for w := q.next(); w != nil; w = q.next() {
+		c.do(w)
 	}
-	var others sync.WaitGroup
-	for _, cells := range c[1:] {
-		others.Go(func() { work(cells) })
+}
+
+func (q *queue) next() work {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.busy = false
+		return nil
 	}
-	work(c[0])
-	others.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	w := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	return w
 }

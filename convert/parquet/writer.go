@@ -3,6 +3,8 @@ package parquet
 import (
 	"io"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -37,10 +39,14 @@ type writer struct {
 	out     *pq.GenericWriter[any]
 	leaves  []*pq.ColumnWriter
 	crew    crew
-	leads   []int    // columns that rows are sorted by before time: process, track or counter
-	lead    [4]int32 // of the last rows
-	rows    int      // of the row group
-	bytes   int      // of texts and lists in the row group
+	queues  []queue // of the columns
+	errs    []error // likewise, the first of each, once nothing is open
+	open    sync.WaitGroup
+	left    atomic.Int32 // of what is open
+	leads   []int        // columns that rows are sorted by before time: process, track or counter
+	lead    [4]int32     // of the last rows
+	rows    int          // of the row group
+	bytes   int          // of texts and lists in the row group
 }
 
 func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page int, crew crew) *writer {
@@ -58,7 +64,7 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 		pq.SortingWriterConfig(pq.SortingColumns(order...)),
 	)
-	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), crew: crew, leads: leadsOf(d)}
+	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), crew: crew, queues: make([]queue, len(d.Columns)), errs: make([]error, len(d.Columns)), leads: leadsOf(d)}
 }
 
 // leadsOf are the columns that rows are sorted by before time.
@@ -85,9 +91,10 @@ func (w *writer) turns(columns []tables.Values) bool {
 }
 
 // Write implements [tables.Writer].
-func (w *writer) Write(columns []tables.Values) error {
+func (w *writer) Write(columns []tables.Values, done func()) error {
 	if turns := w.turns(columns); turns && w.rows >= leadGroup || w.rows+columns[0].Rows > rowGroup || w.bytes > groupBytes {
 		if err := w.Cut(); err != nil {
+			done()
 			return err
 		}
 	}
@@ -100,11 +107,56 @@ func (w *writer) Write(columns []tables.Values) error {
 			w.bytes += 4 * len(columns[i].Shorts)
 		}
 	}
-	return w.crew.each(len(columns), columns[0].Rows, func(i int, scratch *[]pq.Value) error {
+	w.each(columns[0].Rows < fewRows, done, func(i int, scratch *[]pq.Value) error {
 		*scratch = cells((*scratch)[:0], &columns[i], place{&w.columns[i], i})
 		_, err := w.leaves[i].WriteRowValues(*scratch)
 		return err
 	})
+	return nil
+}
+
+// fewRows are so few that it is not worth a goroutine to write them.
+const fewRows = 1024
+
+// each does something with all columns, each on its turn, and then calls done. It is not for the goroutine of the caller
+// unless there is no other, or it is little and nothing is before it.
+func (w *writer) each(little bool, done func(), do func(column int, cells *[]pq.Value) error) {
+	column := func(i int, cells *[]pq.Value) {
+		if w.errs[i] == nil {
+			w.errs[i] = do(i, cells)
+		}
+	}
+	if w.crew.alone() || little && w.left.Load() == 0 {
+		for i := range w.columns {
+			w.crew.do(func(cells *[]pq.Value) { column(i, cells) })
+		}
+		done()
+		return
+	}
+	w.open.Add(1)
+	w.left.Add(1)
+	columns := new(atomic.Int32)
+	for i := range w.columns {
+		w.queues[i].add(w.crew, func(cells *[]pq.Value) {
+			if column(i, cells); int(columns.Add(1)) == len(w.columns) {
+				done()
+				w.left.Add(-1)
+				w.open.Done()
+			}
+		})
+	}
+}
+
+// settle waits until all columns have all rows in pages. It returns the error of the first of those that failed.
+func (w *writer) settle() error {
+	w.each(w.rows < fewRows, func() {}, func(i int, _ *[]pq.Value) error { return w.leaves[i].Flush() })
+	w.open.Wait()
+	for _, err := range w.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Waiting implements [tables.Writer].
@@ -112,9 +164,17 @@ func (w *writer) Waiting() int { return w.rows<<4 + w.bytes }
 
 // Cut implements [tables.Writer]: it ends the row group.
 func (w *writer) Cut() error {
+	if err := w.settle(); err != nil {
+		return err
+	}
 	w.rows, w.bytes = 0, 0
 	return w.out.Flush()
 }
 
 // Close implements [tables.Writer].
-func (w *writer) Close() error { return w.out.Close() }
+func (w *writer) Close() error {
+	if err := w.settle(); err != nil {
+		return err
+	}
+	return w.out.Close()
+}

@@ -55,7 +55,8 @@ type depths struct {
 	depth, frames []int
 }
 
-func (d *depths) Write(columns []Values) error {
+func (d *depths) Write(columns []Values, done func()) error {
+	defer done()
 	for i := range columns[8].Rows {
 		from, to := columns[8].ListAt(i)
 		d.depth, d.frames = append(d.depth, int(columns[7].Shorts[i])), append(d.frames, to-from)
@@ -69,10 +70,10 @@ type (
 	nowhere struct{}
 )
 
-func (nothing) Write([]Values) error { return nil }
-func (nothing) Waiting() int         { return 0 }
-func (nothing) Cut() error           { return nil }
-func (nothing) Close() error         { return nil }
+func (nothing) Write(_ []Values, done func()) error { done(); return nil }
+func (nothing) Waiting() int                        { return 0 }
+func (nothing) Cut() error                          { return nil }
+func (nothing) Close() error                        { return nil }
 
 func (nowhere) Create(string) (io.WriteCloser, error) { return nowhere{}, nil }
 func (nowhere) Write(p []byte) (int, error)           { return len(p), nil }

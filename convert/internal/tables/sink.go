@@ -64,8 +64,11 @@ type Sink struct {
 
 // New returns a Sink that writes to dir. Compression is the format's.
 func New(dir Directory, f Format, o Options) *Sink {
-	return &Sink{dir: dir, format: f, jobs: o.Jobs, dataSet: o.Among}
+	return &Sink{dir: dir, format: f, jobs: o.Jobs, dataSet: o.Among, rows: newRows(setsOf(o.Jobs))}
 }
+
+// setsOf is how many rows are collected or written at a time by so many jobs.
+func setsOf(jobs int) int { return min(max(jobs, 1), 4)*2 - 1 }
 
 // Prepare begins a data set with what does not depend on a run, and tables without rows, so that
 // readers of all tables find a file.

@@ -9,8 +9,8 @@ import (
 
 // Writer writes a table in some format.
 type Writer interface {
-	// Write adds rows, the values of each column, which are valid during the call.
-	Write(columns []Values) error
+	// Write adds rows, the values of each column, which are valid until it calls done, once, on any goroutine.
+	Write(columns []Values, done func()) error
 	// Waiting is the approximate memory of buffered rows, which Cut flushes.
 	Waiting() int
 	Cut() error
@@ -43,7 +43,17 @@ type rows struct {
 	columns []Values
 	next    int // column
 	n       int
-	bytes   int // of texts and lists
+	bytes   int           // of texts and lists
+	free    chan []Values // for the next rows, while writers have others
+}
+
+// newRows returns rows of which so many are collected or written at a time.
+func newRows(sets int) rows {
+	r := rows{free: make(chan []Values, sets)}
+	for range sets - 1 {
+		r.free <- nil
+	}
+	return r
 }
 
 // begin begins a row, or rows whose columns come at once.
@@ -59,13 +69,13 @@ func (t *table) begin() *rows {
 // take prepares r for rows of t.
 func (r *rows) take(t *table) {
 	r.owner = t
-	for len(r.columns) < len(t.columns) {
-		r.columns = append(r.columns, Values{bytes: &r.bytes})
-	}
 	r.empty()
 }
 
 func (r *rows) empty() {
+	for len(r.columns) < len(r.owner.columns) {
+		r.columns = append(r.columns, Values{bytes: &r.bytes})
+	}
 	r.n, r.bytes = 0, 0
 	for i := range r.owner.columns {
 		r.columns[i].reset(&r.owner.columns[i])
@@ -96,7 +106,9 @@ func (r *rows) flush() {
 		t.err = t.create()
 	}
 	if t.err == nil {
-		t.err = t.out.Write(r.columns[:len(t.columns)])
+		full := r.columns
+		t.err = t.out.Write(full[:len(t.columns)], func() { r.free <- full })
+		r.columns = <-r.free
 	}
 	r.empty()
 }

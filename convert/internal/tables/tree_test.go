@@ -101,7 +101,8 @@ type forests struct {
 	parts [][]stackRow
 }
 
-func (f *forests) Write(columns []Values) error {
+func (f *forests) Write(columns []Values, done func()) error {
+	defer done()
 	var rows []stackRow
 	for i := range columns[1].Rows {
 		r := stackRow{columns[1].Shorts[i], columns[2].Shorts[i], columns[4].Shorts[i], columns[5].Shorts[i], columns[6].Flags[i]}
