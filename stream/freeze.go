@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrUndefined says that a row refers to an id that is not in the tables, which is a
@@ -49,7 +50,9 @@ type freezer struct {
 //     compared, so that comparing ids compares content.
 //
 // Processes and tracks stay even if they have no rows, unless a filter took them.
-func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumbering, error) {
+//
+// With more than one job, levels of stacks are made beside the rest.
+func freeze(t *Tables, series []Series, stacks, labels []bool, jobs int) (*Tables, *renumbering, error) {
 	f := freezer{from: t, to: &Tables{}}
 	instead := nameStacks(t)
 	if instead != nil {
@@ -68,6 +71,7 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 		f.to.kinds |= 1 << s.Kind
 	}
 	t.Stacks.Pack() // the memory is needed now
+	levels := f.levels(jobs)
 	f.processes()
 	f.waiting(series)
 	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, f.kept.tracks, f.track, compareTracks)
@@ -88,7 +92,7 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 		}
 	}
 	f.to.ImportLabels(t)
-	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, f.live.stacks, f.ids.frames)
+	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, levels(), f.ids.frames)
 	for old, id := range instead {
 		f.ids.stacks[old] = f.ids.stacks[id]
 	}
@@ -97,6 +101,17 @@ func freeze(t *Tables, series []Series, stacks, labels []bool) (*Tables, *renumb
 		f.to.Ledger.Add(line)
 	}
 	return f.to, &f.ids, nil
+}
+
+// levels returns a function that returns the levels of stacks once they are known.
+func (f *freezer) levels(jobs int) func() stackLevels {
+	make := func() stackLevels { return levelsOf(&f.from.Stacks, f.live.stacks) }
+	if jobs <= 1 {
+		return make
+	}
+	made := sync.OnceValue(make)
+	go made()
+	return made
 }
 
 // table is what the interners of package dedupe have in common.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -223,7 +224,13 @@ func (t *Tables) settle(memory int64, from *Tables) {
 		held := t.finalBytes() + from.finalBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()
 		t.budget = &budget{limit: memory, claims: claims{held: held}}
 	}
+	if from.finalBytes() > largeTables {
+		runtime.GC() // what made these tables is not needed any more; the sink may need as much at once
+	}
 }
+
+// largeTables are so large, in bytes, that the time for a collection does not matter.
+const largeTables = 8 << 20
 
 // Left is how much memory Sinks may still Reserve; 0 is no bound.
 func (t *Tables) Left() int64 {

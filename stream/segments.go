@@ -23,7 +23,7 @@ func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) 
 	for i, r := range s.series {
 		names[i] = r.series
 	}
-	final, ids, err := freeze(t, names, s.stacks, s.labels)
+	final, ids, err := freeze(t, names, s.stacks, s.labels, s.options.Jobs)
 	if err != nil {
 		return nil, nil, nil, err
 	}

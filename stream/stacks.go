@@ -9,25 +9,37 @@ import (
 // stackTree is the table of stacks.
 type stackTree = dedupe.Tree[FrameID, StackID]
 
+// stackLevels are the live stacks by depth, and where each level ends.
+type stackLevels struct {
+	all  []StackID
+	ends []int32
+	ids  []StackID // room for a result
+}
+
 // renumberStacks adds the live stacks of from to to: breadth first, and callees of one
 // caller by their final frames. It returns the final ids.
 //
-//  1. The stacks of each depth become a level, in the order of their old ids.
+//  1. The stacks of each depth become a level, in the order of their old ids: levelsOf.
 //  2. A level is put in the order of its callers, whose final ids are consecutive, by a
 //     counting sort; then the callees of each are sorted.
 //
 // Stacks with near ids are near their callers, so memory is accessed in order. Besides
 // the result this takes 4 bytes for each stack, and 12 for each of the largest level.
-func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackID {
-	w := stackWalk{to: to, from: from, frames: frames, ids: make([]StackID, from.Len()+1)}
-	all, ends := w.levels(live)
+func renumberStacks(to, from *stackTree, levels stackLevels, frames []FrameID) []StackID {
+	w := stackWalk{to: to, from: from, frames: frames, ids: levels.ids}
 	begin := int32(0)
-	for _, end := range ends {
-		w.place(all[begin:end])
+	for _, end := range levels.ends {
+		w.place(levels.all[begin:end])
 		w.number()
 		begin = end
 	}
 	return w.ids
+}
+
+// MergeStacks adds the stacks of from to to, which is empty, with other frames, by FrameID, of which several may be one. It
+// returns the ids that they have there, by StackID. That takes half the time and memory of interning them.
+func MergeStacks(to, from *Tables, frames []FrameID) []StackID {
+	return renumberStacks(&to.Stacks, &from.Stacks, levelsOf(&from.Stacks, nil), frames)
 }
 
 // stackWalk is the work of renumberStacks. StackIDs are old ids unless they are said to
@@ -35,7 +47,7 @@ func renumberStacks(to, from *stackTree, live []bool, frames []FrameID) []StackI
 type stackWalk struct {
 	to, from *stackTree
 	frames   []FrameID
-	ids      []StackID // final ids; before that, depths
+	ids      []StackID // final ids
 	above    StackID   // the first final id of the level above
 	children []child   // of that level, by caller
 	ends     []int32   // of the children of each caller
@@ -46,27 +58,28 @@ type child struct {
 	id    StackID
 }
 
-// levels returns the live stacks by depth, and the end of each level.
-func (w *stackWalk) levels(live []bool) (all []StackID, ends []int32) {
-	for id := StackID(1); int(id) <= w.from.Len(); id++ {
-		if live[id] {
-			caller, _ := w.from.At(id)
-			depth := w.ids[caller]
-			if w.ids[id] = depth + 1; int(depth) == len(ends) {
+// levelsOf needs no final ids of frames. If live is nil, all stacks are.
+func levelsOf(from *stackTree, live []bool) stackLevels {
+	depths, ends := make([]StackID, from.Len()+1), []int32(nil)
+	for id := StackID(1); int(id) <= from.Len(); id++ {
+		if live == nil || live[id] {
+			caller, _ := from.At(id)
+			depth := depths[caller]
+			if depths[id] = depth + 1; int(depth) == len(ends) {
 				ends = append(ends, 0)
 			}
 			ends[depth]++
 		}
 	}
-	all = make([]StackID, begins(ends))
-	for id := StackID(1); int(id) <= w.from.Len(); id++ {
-		if live[id] {
-			end := &ends[w.ids[id]-1]
+	all := make([]StackID, begins(ends))
+	for id := StackID(1); int(id) <= from.Len(); id++ {
+		if live == nil || live[id] {
+			end := &ends[depths[id]-1]
 			all[*end] = id
 			*end++
 		}
 	}
-	return all, ends
+	return stackLevels{all, ends, depths}
 }
 
 // begins turns lengths of consecutive lists into the places where they begin, and returns

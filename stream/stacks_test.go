@@ -30,7 +30,7 @@ func TestRenumberStacks(t *testing.T) {
 				live[parent] = true
 			}
 		}
-		ids := renumberStacks(&to, &from, live, frames)
+		ids := renumberStacks(&to, &from, levelsOf(&from, live), frames)
 		checkStackOrder(t, &to)
 		for id := StackID(1); int(id) <= from.Len(); id++ {
 			if got, want := path(&to, ids[id], nil), path(&from, id, frames); live[id] && !slices.Equal(got, want) {

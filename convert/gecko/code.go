@@ -86,18 +86,10 @@ func (c *code) build(t *stream.Tables) error {
 	if err := t.Reserve(merged.In(t)); err != nil {
 		return err
 	}
-	c.stacks, c.calls = make([]stream.StackID, t.Stacks.Len()+1), nil
-	calls := c.stacks
-	if calling != nil {
-		c.calls = make([]stream.StackID, t.Stacks.Len()+1)
-		calls = c.calls
-	}
-	for id := stream.StackID(1); int(id) <= t.Stacks.Len(); id++ {
-		parent, frame := t.Stacks.At(id)
-		c.stacks[id] = c.merged.Stacks.Intern(calls[parent], sampled[frame])
-		if calling != nil {
-			calls[id] = c.merged.Stacks.Intern(calls[parent], calling[frame])
-		}
+	if calling == nil {
+		c.stacks, c.calls = stream.MergeStacks(&c.merged, t, sampled), nil
+	} else {
+		c.mergeStacks(sampled, calling)
 	}
 	// A node, its places among those that its caller called, and its row in the
 	// table of a thread, as the row of a frame.
@@ -109,6 +101,17 @@ func (c *code) build(t *stream.Tables) error {
 	c.markNative()
 	c.placeModules()
 	return nil
+}
+
+// mergeStacks merges stacks whose last frame is another one when it is calling.
+func (c *code) mergeStacks(sampled, calling []stream.FrameID) {
+	of := &c.tables.Stacks
+	c.stacks, c.calls = make([]stream.StackID, of.Len()+1), make([]stream.StackID, of.Len()+1)
+	for id := stream.StackID(1); int(id) <= of.Len(); id++ {
+		parent, frame := of.At(id)
+		c.stacks[id] = c.merged.Stacks.Intern(c.calls[parent], sampled[frame])
+		c.calls[id] = c.merged.Stacks.Intern(c.calls[parent], calling[frame])
+	}
 }
 
 // mergeFrames returns the merged frames where sampled, and where calling; nil if all are the same.
