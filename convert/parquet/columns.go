@@ -22,16 +22,40 @@ func level(c *tables.Column) int {
 
 func isList(c *tables.Column) bool { return c.Kind == tables.IDs || c.Kind == tables.Texts }
 
-// node is the Parquet schema of a column.
-func node(c *tables.Column) pq.Node {
+// node is the Parquet schema of a column whose first values are known.
+func node(c *tables.Column, first *tables.Values) pq.Node {
 	n := values(c)
-	if c.Near {
+	switch {
+	case c.Near:
 		n = pq.Encoded(n, &pq.DeltaBinaryPacked)
+	case c.Kind == tables.Long && few(first):
+		n = pq.Encoded(n, &pq.RLEDictionary)
+	case c.Kind == tables.Long:
+		n = pq.Encoded(n, &pq.DeltaBinaryPacked)
+	}
+	if c.Dense {
+		n = pq.Compressed(n, &pq.Uncompressed)
 	}
 	if c.Null {
 		n = pq.Optional(n)
 	}
 	return n
+}
+
+// eachOften is how often each value comes, on average, of those that have a dictionary.
+const eachOften = 8
+
+// few reports whether integers are few that repeat, such as goroutines, statuses, or numbers of pages. Most others take
+// less as differences.
+func few(v *tables.Values) bool {
+	known, n := map[int64]bool{}, 0
+	for i, x := range v.Longs {
+		if v.KnownAt(i) {
+			n++
+			known[x] = true
+		}
+	}
+	return n >= eachOften && len(known) <= n/eachOften
 }
 
 func values(c *tables.Column) pq.Node {
@@ -71,11 +95,12 @@ type schema struct {
 	fields []pq.Field
 }
 
-func schemaOf(columns []tables.Column) schema {
+// schemaOf is the schema of a table whose first rows are known.
+func schemaOf(columns []tables.Column, first []tables.Values) schema {
 	s := schema{Group: pq.Group{}}
 	places := make(map[string]int, len(columns))
 	for i := range columns {
-		s.Group[columns[i].Name], places[columns[i].Name] = node(&columns[i]), i
+		s.Group[columns[i].Name], places[columns[i].Name] = node(&columns[i], &first[i]), i
 	}
 	s.fields = s.Group.Fields()
 	slices.SortFunc(s.fields, func(a, b pq.Field) int { return places[a.Name()] - places[b.Name()] })
@@ -139,12 +164,16 @@ func scalars(cells []pq.Value, v *tables.Values, c *tables.Column) {
 			cells[i] = pq.BooleanValue(b)
 		}
 	default:
-		value := pq.ByteArrayValue
 		if isFixed(c) {
-			value = pq.FixedLenByteArrayValue
+			for i := range cells {
+				cells[i] = pq.FixedLenByteArrayValue(v.TextAt(i))
+			}
+			return
 		}
-		for i := range cells {
-			cells[i] = value(v.TextAt(i))
+		from := int32(0)
+		for i, end := range v.Ends[:len(cells)] {
+			cells[i] = pq.ByteArrayValue(v.Bytes[from:end])
+			from = end
 		}
 	}
 }

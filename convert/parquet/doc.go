@@ -32,7 +32,9 @@
 //
 // Integers are INT64 and INT32, decimals DOUBLE, texts STRING, keys
 // FIXED_LEN_BYTE_ARRAY(16), lists the LIST of three levels. Numbers near the one
-// before are DELTA_BINARY_PACKED, texts that repeat have a dictionary. The files
+// before are DELTA_BINARY_PACKED, texts that repeat have a dictionary. Goroutines,
+// threads and fields of markers have the one or the other, by the first rows of a
+// file. Times and positions are not compressed, which would be in vain. The files
 // say by which columns they are sorted; row groups have at most 131,072 rows, so
 // that their statistics tell most of them apart by track and time.
 package parquet

@@ -36,7 +36,8 @@ func pageSize(tables int) int {
 // writer writes one table.
 type writer struct {
 	columns []tables.Column
-	out     *pq.GenericWriter[any]
+	begin   func(first []tables.Values) *pq.GenericWriter[any]
+	out     *pq.GenericWriter[any] // nil before the first rows
 	leaves  []*pq.ColumnWriter
 	crew    crew
 	queues  []queue // of the columns
@@ -54,17 +55,27 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 	for _, column := range d.Sorted {
 		order = append(order, pq.Ascending(column))
 	}
-	out := pq.NewGenericWriter[any](file,
-		pq.NewSchema(d.Name, schemaOf(d.Columns)),
-		pq.Compression(codec),
-		pq.PageBufferSize(page),
-		pq.WriteBufferSize(page),
-		pq.DataPageStatistics(false), // the index of pages has them
-		pq.CreatedBy("gprof", "1.0.0", "0"),
-		pq.KeyValueMetadata(tables.VersionKey, tables.Version),
-		pq.SortingWriterConfig(pq.SortingColumns(order...)),
-	)
-	return &writer{columns: d.Columns, out: out, leaves: out.ColumnWriters(), crew: crew, queues: make([]queue, len(d.Columns)), errs: make([]error, len(d.Columns)), leads: leadsOf(d)}
+	begin := func(first []tables.Values) *pq.GenericWriter[any] {
+		return pq.NewGenericWriter[any](file,
+			pq.NewSchema(d.Name, schemaOf(d.Columns, first)),
+			pq.Compression(codec),
+			pq.PageBufferSize(page),
+			pq.WriteBufferSize(page),
+			pq.DataPageStatistics(false), // the index of pages has them
+			pq.CreatedBy("gprof", "1.0.0", "0"),
+			pq.KeyValueMetadata(tables.VersionKey, tables.Version),
+			pq.SortingWriterConfig(pq.SortingColumns(order...)),
+		)
+	}
+	return &writer{columns: d.Columns, begin: begin, crew: crew, queues: make([]queue, len(d.Columns)), errs: make([]error, len(d.Columns)), leads: leadsOf(d)}
+}
+
+// start begins the file with its first rows; there may be none.
+func (w *writer) start(first []tables.Values) {
+	if w.out == nil {
+		w.out = w.begin(first)
+		w.leaves = w.out.ColumnWriters()
+	}
 }
 
 // leadsOf are the columns that rows are sorted by before time.
@@ -92,6 +103,7 @@ func (w *writer) turns(columns []tables.Values) bool {
 
 // Write implements [tables.Writer].
 func (w *writer) Write(columns []tables.Values, done func()) error {
+	w.start(columns)
 	if turns := w.turns(columns); turns && w.rows >= leadGroup || w.rows+columns[0].Rows > rowGroup || w.bytes > groupBytes {
 		if err := w.Cut(); err != nil {
 			done()
@@ -108,6 +120,9 @@ func (w *writer) Write(columns []tables.Values, done func()) error {
 		}
 	}
 	w.each(columns[0].Rows < fewRows, done, func(i int, scratch *[]pq.Value) error {
+		if c := &w.columns[i]; c.Null && !isList(c) && !slices.Contains(columns[i].Known, true) {
+			return w.skip(i, columns[i].Rows)
+		}
 		*scratch = cells((*scratch)[:0], &columns[i], place{&w.columns[i], i})
 		_, err := w.leaves[i].WriteRowValues(*scratch)
 		return err
@@ -159,11 +174,29 @@ func (w *writer) settle() error {
 	return nil
 }
 
+// unknown are cells without values.
+var unknown [1024]pq.Value
+
+// skip writes a column of which no value is known, as are most that few events have.
+func (w *writer) skip(column, rows int) error {
+	for rows > 0 {
+		n := min(rows, len(unknown))
+		if _, err := w.leaves[column].WriteRowValues(unknown[:n]); err != nil {
+			return err
+		}
+		rows -= n
+	}
+	return nil
+}
+
 // Waiting implements [tables.Writer].
 func (w *writer) Waiting() int { return w.rows<<4 + w.bytes }
 
 // Cut implements [tables.Writer]: it ends the row group.
 func (w *writer) Cut() error {
+	if w.out == nil {
+		return nil
+	}
 	if err := w.settle(); err != nil {
 		return err
 	}
@@ -173,6 +206,7 @@ func (w *writer) Cut() error {
 
 // Close implements [tables.Writer].
 func (w *writer) Close() error {
+	w.start(make([]tables.Values, len(w.columns)))
 	if err := w.settle(); err != nil {
 		return err
 	}

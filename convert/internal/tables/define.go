@@ -6,11 +6,11 @@ var (
 	session   = Column{Name: "session", Kind: Word}
 	processID = Column{Name: "process_id", Kind: Short, Near: true}
 	trackID   = Column{Name: "track_id", Kind: Short, Near: true}
-	ts        = Column{Name: "ts_ns", Kind: Long, Near: true}
-	index     = Column{Name: "event_index", Kind: Long, Near: true}
+	ts        = Column{Name: "ts_ns", Kind: Long, Near: true, Dense: true}
+	index     = Column{Name: "event_index", Kind: Long, Near: true, Dense: true}
 	stackID   = Column{Name: "stack_id", Kind: Short, Null: true, Near: true}
-	thread    = Column{Name: "thread_id", Kind: Long, Null: true, Near: true}
-	goroutine = Column{Name: "goroutine_id", Kind: Long, Null: true, Near: true}
+	thread    = Column{Name: "thread_id", Kind: Long, Null: true}
+	goroutine = Column{Name: "goroutine_id", Kind: Long, Null: true}
 	labels    = Column{Name: "labels", Kind: Word, Null: true}
 	traceID   = Column{Name: "trace_id", Kind: Hash, Null: true}
 	spanID    = Column{Name: "span_id", Kind: SpanID, Null: true}

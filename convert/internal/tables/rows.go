@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"gprof/convert/internal/jsontext"
@@ -54,6 +55,11 @@ func integers(c *Values, args *stream.Column) {
 }
 
 func phase(c *Values, phase []stream.Phase) {
+	if len(phase) > 0 && !slices.ContainsFunc(phase, func(p stream.Phase) bool { return p != phase[0] }) {
+		c.text(phases[phase[0]])
+		c.one(len(phase))
+		return
+	}
 	for _, p := range phase {
 		c.text(phases[p])
 	}

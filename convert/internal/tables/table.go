@@ -333,6 +333,8 @@ type Column struct {
 	Kind Kind
 	Null bool // values may be unknown
 	Near bool // values are mostly near the one before
+	// Dense says that the differences of values hardly repeat: compressing them takes time and no bytes.
+	Dense bool
 	// Texts are all values of a Word, if known before the first row.
 	Texts []string
 }
