@@ -1,7 +1,9 @@
 package gecko
 
 import (
+	"slices"
 	"strconv"
+	"sync"
 
 	"gprof/convert/internal/jsontext"
 	"gprof/convert/internal/pipeline"
@@ -21,9 +23,7 @@ type thread struct {
 	cause   []byte                // a marker's stack, up to the stack's number
 	jank    viewer.Jank
 
-	path     []stream.StackID // scratch
-	location []byte           // scratch
-	rows     []frameRow       // scratch
+	path []stream.StackID // scratch
 }
 
 func (t *thread) allocate(c *code) {
@@ -101,8 +101,7 @@ func (s *Sink) writeEnd(key string, t stream.Time) {
 func (s *Sink) endThread() {
 	s.endMarkers()
 	s.writeStacks()
-	s.writeFrames()
-	s.writeStrings()
+	s.writeCode()
 	s.out.EndObject()
 	s.thread.callers = s.thread.callers[:0]
 	s.thread.frames.reset()
@@ -114,24 +113,50 @@ func (s *Sink) writeStacks() {
 	s.endTable()
 }
 
-// writeFrames writes the frames. Our columns come first, because a row may end early.
-func (s *Sink) writeFrames() {
-	t := &s.thread
+// maxAside is the most frames of a thread that are one piece, as mostly all are.
+const maxAside = 4 * viewer.MaxRows
+
+// writeCode writes the frames, and the strings, which they add to: whichever piece comes first numbers them. Our columns of
+// frames come first, because a row may end early.
+func (s *Sink) writeCode() {
+	p, texts, ids := s.frameRows.Get(), s.thread.strings, slices.Clone(s.thread.frames.ids)
+	s.thread.strings = viewer.Texts{}
+	number := sync.OnceFunc(func() { p.rows = s.appendFrames(p.rows[:0], ids, &texts) })
 	s.beginTable("frameTable", `{"location":0,"relevantForJS":1,"category":2,"subcategory":3,"innerWindowID":4,"implementation":5,"line":6,"column":7}`)
-	t.rows = t.rows[:0]
-	for _, id := range t.frames.ids {
-		f := t.code.merged.Frames.At(id)
-		t.location = t.code.appendLocation(t.location[:0], f)
-		t.rows = append(t.rows, frameRow{t.strings.InternBytes(t.location), s.categories.Place(f.Category), f.Scripted, f.Window, f.Script, f.Line, f.Column})
+	if len(ids) <= maxAside {
+		s.out.List(len(ids), pipeline.Numbers, func(dst []byte) []byte {
+			number()
+			dst = appendRows(dst, p.rows, appendFrameRow)
+			s.frameRows.Put(p)
+			return dst
+		})
+	} else {
+		number()
+		writeRows(s, &s.frameRows, p.rows, appendFrameRow)
 	}
-	writeRows(s, &s.frameRows, t.rows, appendFrameRow)
 	s.endTable()
+	s.out.Array("stringTable")
+	if viewer.IsPiece(len(ids)) && len(ids) <= maxAside {
+		s.out.List(len(ids), pipeline.Text, func(dst []byte) []byte {
+			number()
+			return viewer.AppendTexts(dst, texts.List())
+		})
+	} else {
+		number()
+		s.out.Texts(texts.List())
+	}
+	s.out.EndArray()
 }
 
-func (s *Sink) writeStrings() {
-	s.out.Array("stringTable")
-	s.out.Texts(s.thread.strings.List())
-	s.out.EndArray()
+// appendFrames appends the rows of frames.
+func (s *Sink) appendFrames(dst []frameRow, ids []stream.FrameID, texts *viewer.Texts) []frameRow {
+	var location []byte
+	for _, id := range ids {
+		f := s.code.merged.Frames.At(id)
+		location = s.code.appendLocation(location[:0], f)
+		dst = append(dst, frameRow{texts.InternBytes(location), s.categories.Place(f.Category), f.Scripted, f.Window, f.Script, f.Line, f.Column})
+	}
+	return dst
 }
 
 // beginTable begins a member that is a table, up to its rows.
@@ -308,14 +333,20 @@ func writeRows[T any](s *Sink, pool *viewer.Pool[tablePiece[T]], rows []T, appen
 		p := pool.Get()
 		p.rows = append(p.rows[:0], rows[:n]...)
 		s.out.List(n, pipeline.Numbers, func(dst []byte) []byte {
-			for _, row := range p.rows {
-				dst = append(appendRow(dst, row), ',')
-			}
+			dst = appendRows(dst, p.rows, appendRow)
 			pool.Put(p)
-			return dst[:len(dst)-1]
+			return dst
 		})
 		rows = rows[n:]
 	}
+}
+
+// appendRows appends some rows, with commas between them.
+func appendRows[T any](dst []byte, rows []T, appendRow func(dst []byte, row T) []byte) []byte {
+	for _, row := range rows {
+		dst = append(appendRow(dst, row), ',')
+	}
+	return dst[:len(dst)-1]
 }
 
 func appendStackRow(dst []byte, row pair) []byte {

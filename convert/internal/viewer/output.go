@@ -33,11 +33,14 @@ func NewOutput(pipe *pipeline.Writer) *Output {
 	return &Output{Writer: jsontext.NewWriter(pipe), pipe: pipe}
 }
 
+// IsPiece reports whether n rows are enough for a piece that another core may make.
+func IsPiece(n int) bool { return n >= handOver }
+
 // List writes n elements of a list, which piece appends with commas between them.
 func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
 	switch {
 	case n == 0:
-	case n < handOver:
+	case !IsPiece(n):
 		o.row = piece(o.row[:0])
 		o.RawBytes(o.row)
 	default:
@@ -56,13 +59,16 @@ func (o *Output) Texts(list []string) {
 		}
 		part := list[:n]
 		list = list[n:]
-		o.List(n, pipeline.Text, func(dst []byte) []byte {
-			for _, text := range part {
-				dst = append(jsontext.AppendString(dst, text), ',')
-			}
-			return dst[:len(dst)-1]
-		})
+		o.List(n, pipeline.Text, func(dst []byte) []byte { return AppendTexts(dst, part) })
 	}
+}
+
+// AppendTexts appends strings, with commas between them.
+func AppendTexts(dst []byte, list []string) []byte {
+	for _, text := range list {
+		dst = append(jsontext.AppendString(dst, text), ',')
+	}
+	return dst[:len(dst)-1]
 }
 
 // Write writes text as it is, after a Flush.
