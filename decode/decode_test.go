@@ -2,6 +2,7 @@ package decode_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/decode"
 	"gprof/fixtures"
 	"gprof/rawformat"
@@ -109,4 +111,28 @@ func copyText(t *testing.T, dir string) (events, ledger []byte) {
 		fmt.Fprintf(&sum, "%s %s %s count=%d bytes=%d\n", l.Reason.String(), l.What, l.Where, l.Count, l.Bytes)
 	}
 	return text.Bytes(), sum.Bytes()
+}
+
+// A marker that was made while a new dictionary began stands on the row that only the new one names.
+func TestRootOfALaterDictionary(t *testing.T) {
+	r, err := fixtures.New(t.TempDir(), fixtures.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(r.Define(`def-event id=1 category=0 name="mark" display=3 chart="" tooltip="" table=""`, `def-string id=1 text="main.other"`),
+		r.Lines("context goroutine=7 track=0 root=0", "began start=99", "instant event=1 stack=0 time=+1 args=()"), r.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := chunks.CreateDict(folder.Dir(r.Dir), 1, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(later.Append(append([]byte{byte(rawformat.KindDefString), 1}, rawformat.AppendText(nil, "main.serve")...), []byte{byte(rawformat.KindDefRoot), 99, 1}), later.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events, _ := copyText(t, r.Dir); !bytes.Contains(events, []byte("Name:main.serve Main:false Root:true")) || bytes.Contains(events, []byte("unknown root")) {
+		t.Errorf("want a marker on the row main.serve:\n%s", events)
+	}
 }

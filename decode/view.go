@@ -143,8 +143,8 @@ func (w *worker) startLane(start uint64) *lane {
 	if l != nil {
 		return l
 	}
-	if name, ok := w.view.dict.began[start]; ok {
-		l = w.lane(trackKey{roots.Name(string(w.text(name)), ""), rootTrack})
+	if name, ok := w.rootName(start); ok {
+		l = w.lane(trackKey{roots.Name(name, ""), rootTrack})
 	} else {
 		w.run.tables.Lock()
 		link := w.view.dict.rawStack(&w.run.names, []uint64{start})
@@ -157,6 +157,20 @@ func (w *worker) startLane(start uint64) *lane {
 		w.view.starts[start] = l
 	}
 	return l
+}
+
+// rootName is the name of the function at an address where goroutines began. A marker that was made
+// while a new dictionary began may have it in that one only; the address is the same function's there.
+func (w *worker) rootName(start uint64) (name string, ok bool) {
+	if id, ok := w.view.dict.began[start]; ok {
+		return string(w.text(id)), true
+	}
+	w.job.process.each(func(d *dictionary) {
+		if id, named := d.began[start]; named {
+			name, ok = d.string(id), true
+		}
+	})
+	return name, ok
 }
 
 // sampleLane is the lane of a sample: its track's, or its stack's root function's, or its thread's.

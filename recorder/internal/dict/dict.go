@@ -283,11 +283,16 @@ func (d *Dictionary) Name(code []Frame) {
 	d.flush()
 }
 
-// Root defines the root function of goroutines that began at an address, if there is room.
+// Root defines the root function of goroutines that began at an address. It is told once, so if there is no room the
+// next generation defines it.
 func (d *Dictionary) Root(start uint64, name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.full || d.roots[start] != "" {
+	switch {
+	case d.roots[start] != "":
+		return
+	case d.full:
+		d.roots[start] = name
 		return
 	}
 	d.root(start, name)

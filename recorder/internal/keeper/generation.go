@@ -57,8 +57,10 @@ func (k *Keeper) rotateDictionary() {
 	registry.Defined.All(k.beginGeneration)
 }
 
-// beginGeneration continues the dictionary in a new file that has all definitions so far.
+// beginGeneration continues the dictionary in a new file that has all definitions so far. Root functions are named
+// first, because chunks of markers that have been made name the old file.
 func (k *Keeper) beginGeneration(records [][]byte) {
+	k.rec.NameRoots(k.dict)
 	old := oldDict{k.generation, k.dict.Size()}
 	if k.dict.IsCut() {
 		k.rec.Lose(rawformat.LostCut, 1, uint64(old.size))

@@ -9,6 +9,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/rawformat"
+	"gprof/recorder/internal/record"
 )
 
 const branches = 24
@@ -175,4 +176,62 @@ func (b *branchDict) way(stack uint64) (bits int) {
 		}
 	}
 	return bits
+}
+
+// A goroutine that began where none had before passes that on only once, and its marker stands on
+// a row with a name, also if a new dictionary begins before the keeper has named that: the chunk
+// names the old one. If that has no room, the new one has the name.
+func TestRootsBetweenGenerations(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
+		if k.rec.TestGoroutines() != "by their numbers" {
+			t.Skip("markers don't tell where goroutines began")
+		}
+		stopGoroutines(k) // this test does the keeper's work
+		for i := 0; !k.dict.IsOutgrown() || full && !k.dict.IsFull(); i++ {
+			k.dict.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
+		}
+		done := make(chan bool)
+		go func() { mark(probe, 1); close(done) }()
+		<-done
+		if full {
+			k.rec.NameRoots(k.dict)
+		}
+		k.rotateDictionary()
+		generation := k.generation
+		stop(t, k)
+		for of, named := range rootsOf(t, dir) {
+			if want := !full || of == 2; generation != 2 || named != want {
+				t.Errorf("full %v, %d generations: %d has the root of the marker: %v, want %v", full, generation, of, named, want)
+			}
+		}
+	}
+}
+
+// rootsOf says which dictionaries name where the goroutine of the only marker of the first began.
+func rootsOf(t *testing.T, dir string) map[uint32]bool {
+	t.Helper()
+	p, err := chunks.OpenProcess(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := uint64(0)
+	for blocks := p.Blocks(func(p chunks.Problem) { t.Error(p) }); blocks.Next(); {
+		if b := blocks.Block(); b.Kind == rawformat.KindBegan && b.Chunk.Header.Generation == 1 {
+			began = b.Fields.Uint("start")
+		}
+	}
+	if began == 0 {
+		t.Fatal("no marker says where its goroutine began")
+	}
+	named := map[uint32]bool{}
+	for _, d := range p.Dicts {
+		named[d.Generation] = false
+		for _, rec := range d.All(nil) {
+			if c := rec.Fields(); rec.Kind == rawformat.KindDefRoot && c.Uint("start") == began {
+				named[d.Generation] = true
+			}
+		}
+	}
+	return named
 }
