@@ -30,26 +30,35 @@ const (
 // fromStart is how soon after its start a recorder has read its counters.
 const fromStart = time.Second
 
+// recorded is how much of a process was recorded, in rows.
+type recorded struct{ samples, markers int64 }
+
+// recordedOf is that of each process, by ProcessID.
+func recordedOf(c *stream.Count) []recorded {
+	all := make([]recorded, len(c.Tables.Processes)+1)
+	for i := range c.Series {
+		switch series := &c.Series[i]; series.Kind {
+		case stream.Samples:
+			all[series.Process].samples += series.Rows
+		case stream.Markers:
+			all[series.Process].markers += series.Rows
+		}
+	}
+	return all
+}
+
 // newCost is nil if the CPU times were not recorded.
-func newCost(c *stream.Count, id stream.ProcessID, counters map[string]span) *cost {
+func newCost(p *stream.Process, rows recorded, counters map[string]span) *cost {
 	own, ok := counters[stream.CounterRecorderCPU]
 	if !ok {
 		return nil
 	}
 	process := counters[stream.CounterProcessCPU]
-	if own.first.at-c.Tables.Process(id).Start < stream.Time(fromStart) {
+	if own.first.at-p.Start < stream.Time(fromStart) {
 		own.first.value, process.first.value = 0, 0 // with what starting took
 	}
-	s := &cost{Own: time.Duration(own.last.value - own.first.value), Process: time.Duration(process.last.value - process.first.value)}
-	for i := range c.Series {
-		switch series := &c.Series[i]; {
-		case series.Process != id:
-		case series.Kind == stream.Samples:
-			s.Samples += time.Duration(series.Rows) * perSample
-		case series.Kind == stream.Markers:
-			s.Markers += time.Duration(series.Rows) * perMarker
-		}
-	}
+	s := &cost{Own: time.Duration(own.last.value - own.first.value), Process: time.Duration(process.last.value - process.first.value),
+		Samples: time.Duration(rows.samples) * perSample, Markers: time.Duration(rows.markers) * perMarker}
 	s.CPU = s.Own + s.Samples + s.Markers
 	if s.Process > 0 {
 		s.Share = float64(s.CPU) / float64(s.Process)

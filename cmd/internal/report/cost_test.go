@@ -33,14 +33,14 @@ func TestCost(t *testing.T) {
 		"from its start":  {5000 + stream.Time(fromStart) - 1, 60 * ms, 1100 * ms},
 		"without a start": {5000 + stream.Time(fromStart), 45 * ms, 1000 * ms},
 	} {
-		got := newCost(count, 1, counters(tt.first))
+		got := newCost(count.Tables.Process(1), recordedOf(count)[1], counters(tt.first))
 		cpu := time.Duration(tt.own) + samples + markers
 		want := cost{CPU: cpu, Own: time.Duration(tt.own), Samples: samples, Markers: markers, Process: time.Duration(tt.process), Share: float64(cpu) / float64(tt.process)}
 		if got == nil || *got != want {
 			t.Errorf("%s: %+v\nwant %+v", name, got, want)
 		}
 	}
-	if got := newCost(count, 1, map[string]span{stream.CounterProcessCPU: {}}); got != nil {
+	if got := newCost(count.Tables.Process(1), recorded{}, map[string]span{stream.CounterProcessCPU: {}}); got != nil {
 		t.Errorf("without a counter of the recorder's: %+v", got)
 	}
 }

@@ -231,6 +231,7 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 	for _, p := range found.Processes {
 		byInstance[p.Name()] = p
 	}
+	rows := recordedOf(&s.Count)
 	for i, p := range m.Processes {
 		f := byInstance[p.Instance]
 		p.Chunks, p.Bytes = len(f.Chunks), f.Bytes()
@@ -243,7 +244,7 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 		}
 		id := stream.ProcessID(i + 1)
 		p.Ended = newEnding(s.Tables.Process(id), f, s.levels.spans[id])
-		p.Cost = newCost(&s.Count, id, s.levels.spans[id])
+		p.Cost = newCost(s.Tables.Process(id), rows[id], s.levels.spans[id])
 		p.State = p.Ended.State
 		p.Triggers = s.triggers.rules[id]
 		p.addRules()
