@@ -146,6 +146,49 @@ func TestTreeLookupAll(t *testing.T) {
 	}
 }
 
+// Paths are followed together as far as each of them is alone, from any node.
+func TestTreeFollowAll(t *testing.T) {
+	var tree Tree[int32, int32]
+	r := rand.New(rand.NewPCG(1, 2))
+	path := func() (path []int32) {
+		for range r.IntN(30) {
+			path = append(path, r.Int32N(4))
+		}
+		return path
+	}
+	for range 2000 {
+		node := int32(0)
+		for _, key := range path() {
+			node = tree.Intern(node, key)
+		}
+	}
+	seen := tree.Len()
+	for _, n := range []int{0, 1, together, 1000} {
+		nodes, paths := make([]int32, n), make([][]int32, n)
+		want, left := make([]int32, n), make([]int, n)
+		for i := range paths {
+			paths[i], nodes[i] = path(), r.Int32N(2)*r.Int32N(int32(seen))
+			want[i], left[i] = nodes[i], len(paths[i])
+			for left[i] > 0 {
+				next := tree.Lookup(want[i], paths[i][left[i]-1])
+				if next == 0 {
+					break
+				}
+				want[i], left[i] = next, left[i]-1
+			}
+		}
+		tree.FollowAll(nodes, paths)
+		for i := range paths {
+			if nodes[i] != want[i] || len(paths[i]) != left[i] {
+				t.Fatalf("path %d of %d ends at node %d, %d before its end; alone at %d, %d before", i, n, nodes[i], len(paths[i]), want[i], left[i])
+			}
+		}
+	}
+	if tree.Len() != seen {
+		t.Errorf("%d nodes became %d", seen, tree.Len())
+	}
+}
+
 // Appended nodes, a few or very many between two lookups, are found by both ways of
 // looking.
 func TestTreeAppend(t *testing.T) {

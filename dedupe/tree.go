@@ -104,6 +104,53 @@ func (t *Tree[K, ID]) lookupSome(parents []ID, keys []K, ids []ID) {
 	}
 }
 
+// FollowAll goes from some nodes, 0 for none, along a path each, whose next key is its last, as far as t has it. It cuts the
+// paths to what is left.
+func (t *Tree[K, ID]) FollowAll(nodes []ID, paths [][]K) {
+	t.list()
+	for len(nodes) > 0 {
+		n := min(len(nodes), together)
+		t.followSome(nodes[:n], paths[:n])
+		nodes, paths = nodes[n:], paths[n:]
+	}
+}
+
+// followSome goes one branch further on all paths at a time.
+func (t *Tree[K, ID]) followSome(nodes []ID, paths [][]K) {
+	var open [together]int // indexes of paths
+	var parents, ids [together]ID
+	var keys [together]K
+	for i := range nodes {
+		open[i] = i
+	}
+	for n := len(nodes); n > 0; {
+		left := 0
+		for _, i := range open[:n] {
+			node, path := nodes[i], paths[i]
+			for len(path) > 0 {
+				next := t.Next(node, path[len(path)-1])
+				if next == 0 {
+					break
+				}
+				node, path = next, path[:len(path)-1]
+			}
+			if nodes[i], paths[i] = node, path; len(path) > 0 {
+				open[left], parents[left], keys[left] = i, node, path[len(path)-1]
+				left++
+			}
+		}
+		t.lookupSome(parents[:left], keys[:left], ids[:left])
+		n = 0
+		for k, i := range open[:left] {
+			if ids[k] != 0 {
+				nodes[i], paths[i] = ids[k], paths[i][:len(paths[i])-1]
+				open[n] = i
+				n++
+			}
+		}
+	}
+}
+
 // next is the id in the first slot with the same key after one, 0 if a free slot comes first.
 func (t *Tree[K, ID]) next(i int, key K) ID {
 	mask := len(t.table) - 1

@@ -19,11 +19,10 @@ type code struct {
 	labels  []stream.LabelsID
 	located []extent // in frames, by site
 
-	frames []stream.FrameID      // of all used sites, each from the outermost frame inward
-	outer  stackID               // of the last sample
-	inner  trail[stream.StackID] // of its inner part
-	path   []stackID             // scratch
-	lines  []call                // scratch
+	frames []stream.FrameID // of all used sites, each from the outermost frame inward
+	begun  begunRows
+	path   []stackID // scratch
+	lines  []call    // scratch
 }
 
 // extent is a half-open range.
@@ -43,26 +42,6 @@ func at[ID ~int32, T any](list *[]T, id ID) *T {
 		*list = append(*list, make([]T, missing)...)
 	}
 	return &(*list)[id]
-}
-
-// stackOf is the stack of a sample.
-func (c *code) stackOf(m *sample) stream.StackID {
-	stack := c.stack(m.stack)
-	if m.stack != c.outer {
-		c.outer = m.stack
-		c.inner.reset()
-	}
-	known, left := c.inner.follow(m.inner)
-	if known != 0 {
-		stack = known
-	}
-	for i := len(left) - 1; i >= 0; i-- {
-		for _, frame := range c.framesAt(left[i]) {
-			stack = c.to.Stacks.Intern(stack, frame)
-		}
-		c.inner.add(left[i], stack)
-	}
-	return stack
 }
 
 // stack is a stack of the pool: up to a known caller, and down again.
@@ -171,33 +150,4 @@ func (c *code) who(s *sample) stream.Owner {
 		*to = c.to.Labels.Intern(c.from.labels.At(s.labels))
 	}
 	return stream.Owner{Goroutine: s.goroutine, Labels: *to}
-}
-
-// trail is the last stack that was looked up: its sites, the outermost first, and the ids of the
-// stacks that end there. Most stacks share their outer part with the one before, which is not
-// looked up again.
-type trail[ID ~int32] struct {
-	sites []siteID
-	ids   []ID
-}
-
-func (t *trail[ID]) reset() { t.sites, t.ids = t.sites[:0], t.ids[:0] }
-
-// follow cuts t to what it shares with a stack, whose innermost site is first, and returns the id
-// of that, 0 if nothing, and the rest of the stack.
-func (t *trail[ID]) follow(stack []siteID) (id ID, left []siteID) {
-	n, common := len(stack), 0
-	for common < min(n, len(t.sites)) && t.sites[common] == stack[n-1-common] {
-		common++
-	}
-	t.sites, t.ids = t.sites[:common], t.ids[:common]
-	if common > 0 {
-		id = t.ids[common-1]
-	}
-	return id, stack[:n-common]
-}
-
-// add adds the next site inward.
-func (t *trail[ID]) add(s siteID, id ID) {
-	t.sites, t.ids = append(t.sites, s), append(t.ids, id)
 }

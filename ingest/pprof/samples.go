@@ -14,7 +14,8 @@ import (
 	"gprof/stream"
 )
 
-// rowMaker turns the samples of a file into rows.
+// rowMaker turns the samples of a file into rows, some at a time: to look up stacks is to wait for memory, which
+// it does for all of them at once.
 type rowMaker struct {
 	header *header
 	code   *code
@@ -24,18 +25,71 @@ type rowMaker struct {
 	number uint64 // of the next sample, from 0
 }
 
-// add adds the rows of a sample.
-func (s *rowMaker) add(m *sample) {
+// begunRows are samples whose stacks are not there yet. All sources of a pool share their memory.
+type begunRows struct {
+	list   []begunRow
+	values []int64
+	frames []stream.FrameID // of inner parts, the innermost first
+
+	stacks []stream.StackID
+	paths  [][]stream.FrameID
+}
+
+// begunRow is a sample: the place of its outer part, and up to where it is in values and frames.
+type begunRow struct {
+	values.Place
+	values, frames int
+}
+
+// begin takes a sample.
+func (s *rowMaker) begin(m *sample) {
 	h := s.header
 	at := m.at
 	if at == 0 {
 		at = h.moment(s.number)
 		s.number++
 	}
-	at += s.shift
-	if len(m.values) > 0 {
-		s.rows.Add(m.values, &values.Place{At: at, Stack: s.code.stackOf(m), Owner: s.code.who(m)})
+	if len(m.values) == 0 {
+		return
 	}
+	b := &s.code.begun
+	b.values = append(b.values, m.values...)
+	for _, site := range m.inner {
+		for _, frame := range slices.Backward(s.code.framesAt(site)) {
+			b.frames = append(b.frames, frame)
+		}
+	}
+	place := values.Place{At: at + s.shift, Stack: s.code.stack(m.stack), Owner: s.code.who(m)}
+	b.list = append(b.list, begunRow{place, len(b.values), len(b.frames)})
+}
+
+// full reports whether so much is begun that it is to be finished.
+func (s *rowMaker) full() bool {
+	b := &s.code.begun
+	return len(b.list) >= together || len(b.frames) >= maxNew
+}
+
+// finish adds the rows of the samples that are begun.
+func (s *rowMaker) finish() {
+	b, stacks := &s.code.begun, &s.code.to.Stacks
+	b.stacks, b.paths = b.stacks[:0], b.paths[:0]
+	from := 0
+	for i := range b.list {
+		b.stacks, b.paths = append(b.stacks, b.list[i].Stack), append(b.paths, b.frames[from:b.list[i].frames])
+		from = b.list[i].frames
+	}
+	stacks.FollowAll(b.stacks, b.paths)
+	from = 0
+	for i := range b.list {
+		row := &b.list[i]
+		row.Stack = b.stacks[i]
+		for _, frame := range slices.Backward(b.paths[i]) {
+			row.Stack = stacks.Intern(row.Stack, frame)
+		}
+		s.rows.Add(b.values[from:row.values], &row.Place)
+		from = row.values
+	}
+	b.list, b.values, b.frames = b.list[:0], b.values[:0], b.frames[:0]
 }
 
 // sample is a sample in ids of a pool. It is stored as the number of its values; if there are any,
@@ -174,17 +228,30 @@ func (r *sampleReader) unpack() {
 
 // finish looks up the stacks of the samples that are begun, and makes each the one that was read last.
 func (r *sampleReader) finish(each func()) {
+	pool := r.code.to
 	if r.n > 1 {
-		r.code.to.wholes.approach(r.hashes[:r.n])
+		pool.wholes.approach(r.hashes[:r.n])
 	}
-	path, values := 0, 0
+	var stacks [together]stackID
+	var paths, inner [together][]siteID
+	from := 0
+	for i := range r.begun[:r.n] {
+		paths[i] = r.paths[from:r.begun[i].path]
+		if stacks[i] = pool.wholes.find(r.hashes[i], paths[i]); stacks[i] == 0 {
+			inner[i] = paths[i]
+		}
+		from = r.begun[i].path
+	}
+	whole := stacks
+	pool.stacks.FollowAll(stacks[:r.n], inner[:r.n])
+	values := 0
 	for i := range r.begun[:r.n] {
 		b := &r.begun[i]
-		r.sample = sample{owner: b.owner, values: r.values[values:b.values]}
-		if !b.bad {
-			r.sample.stack, r.sample.inner = r.code.stack(r.paths[path:b.path], r.hashes[i])
+		r.sample = sample{owner: b.owner, values: r.values[values:b.values], stack: whole[i]}
+		if whole[i] == 0 {
+			r.sample.stack, r.sample.inner = r.code.stack(stacks[i], inner[i], paths[i], r.hashes[i])
 		}
-		path, values = b.path, b.values
+		values = b.values
 		each()
 	}
 	r.n, r.paths, r.values = 0, r.paths[:0], r.values[:0]

@@ -105,11 +105,11 @@ func (s *source) fill() error {
 	s.sampler.code = s.pool.codeFor(s.tables, s.file.resolve)
 	known := s.tables.Stacks.Len()
 	for !s.rows.Full() {
-		sample, err := s.supply.next()
+		err := s.some()
+		s.sampler.finish()
 		if err != nil {
 			return err
 		}
-		s.sampler.add(sample)
 		if now := s.tables.Stacks.Len(); now > known+maxNew { // a sample may have thousands
 			known = now
 			if s.full() {
@@ -120,6 +120,18 @@ func (s *source) fill() error {
 	s.rows.Hand()
 	if s.full() {
 		return io.EOF
+	}
+	return nil
+}
+
+// some begins some samples.
+func (s *source) some() error {
+	for !s.sampler.full() {
+		sample, err := s.supply.next()
+		if err != nil {
+			return err
+		}
+		s.sampler.begin(sample)
 	}
 	return nil
 }

@@ -18,8 +18,6 @@ type translation struct {
 	// functions are by index, without a line; start is below 0 until looked up.
 	functions []call
 
-	known trail[stackID] // the last stack, as far as the pool has it
-
 	undefined int64 // missing locations, functions, mappings and names
 	tooDeep   int64 // stacks
 }
@@ -37,7 +35,6 @@ func (t *translation) reset(from *tables, to *Pool) {
 	for i := range t.functions {
 		t.functions[i].start = -1
 	}
-	t.known.reset()
 	t.undefined, t.tooDeep = 0, 0
 	t.prefetch()
 	t.direct = unasked(t.direct, len(from.locations.dense))
@@ -57,28 +54,21 @@ func unasked[ID ~int32](list []ID, n int) []ID {
 	return list
 }
 
-// stack is the stack of a path and its hash: its outer part, which is all of it while the pool has room, and
-// the remaining sites, valid as long as the path.
-func (t *translation) stack(path []siteID, hash uint32) (outer stackID, inner []siteID) {
-	if id := t.to.wholes.find(hash, path); id != 0 {
+// stack is the stack of a path and its hash, of which the pool had the outer part: that and more of it, all while the
+// pool has room, and the remaining sites, valid as long as the path.
+func (t *translation) stack(outer stackID, inner, path []siteID, hash uint32) (stackID, []siteID) {
+	if id := t.to.wholes.find(hash, path); id != 0 { // since then
 		return id, nil
 	}
-	outer, inner = t.known.follow(path)
-	if outer, inner = t.intern(outer, inner); len(inner) == 0 && outer != 0 && !t.to.isSpare {
-		t.to.wholes.add(hash, path, outer, t.to.max()/wholesShare)
-	}
-	return outer, inner
-}
-
-// intern looks up sites one by one, from outer inward, as far as the pool has them or has room.
-func (t *translation) intern(outer stackID, inner []siteID) (stackID, []siteID) {
 	for n := len(inner); n > 0; n = len(inner) {
 		id := t.to.child(outer, inner[n-1])
 		if id == 0 {
 			break
 		}
-		t.known.add(inner[n-1], id)
 		outer, inner = id, inner[:n-1]
+	}
+	if len(inner) == 0 && outer != 0 && !t.to.isSpare {
+		t.to.wholes.add(hash, path, outer, t.to.max()/wholesShare)
 	}
 	return outer, inner
 }
