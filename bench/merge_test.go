@@ -1,12 +1,16 @@
 package bench
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +18,10 @@ import (
 	"github.com/google/pprof/profile"
 
 	"gprof/convert"
+	"gprof/dedupe"
 	"gprof/fixtures/corpus"
 	"gprof/ingest"
+	"gprof/ingest/archive"
 	"gprof/stream"
 )
 
@@ -65,12 +71,14 @@ func BenchmarkProfiles(b *testing.B) {
 func compareProfiles(b *testing.B, dir string) {
 	for _, how := range []string{"summed", "apart"} {
 		b.Run("samples="+how, func(b *testing.B) {
-			var ours, theirs cost
+			var ours, theirs, unpacked cost
 			for b.Loop() {
+				unpacked = unpacked.plus(measure(b, "unpacked", dir))
 				ours = ours.plus(measure(b, how, dir))
 				theirs = theirs.plus(measure(b, how+"-by-library", dir))
 			}
 			b.ReportMetric(ours.cpu.Seconds()/float64(b.N), "cpu-s/op")
+			b.ReportMetric(unpacked.cpu.Seconds()/float64(b.N), "unpacking-cpu-s/op") // a part of ours
 			b.ReportMetric(theirs.cpu.Seconds()/float64(b.N), "library-cpu-s/op")
 			b.ReportMetric(float64(theirs.cpu)/float64(ours.cpu), "times-less-cpu")
 			b.ReportMetric(float64(ours.peak)/(1<<20), "peak-MiB")
@@ -80,9 +88,53 @@ func compareProfiles(b *testing.B, dir string) {
 	}
 }
 
+// The stacks of 1,000,000 samples, all that there is to find in profiles whose stacks all differ: 3,200,000 nodes of a
+// tree that is in no cache, looked up one stack after the other, and 32 at a time. No sum takes less.
+//
+// go test ./bench -bench Stacks -benchtime 3x
+func BenchmarkStacks(b *testing.B) {
+	const samples, some = 1_000_000, 32
+	known := corpus.NewStacks(0, 1_000_000)
+	r := rand.New(rand.NewPCG(0, 0))
+	var keys []int32 // of all stacks, the innermost first
+	var ends []int
+	for range samples {
+		for node := known.Sampled()[r.IntN(len(known.Sampled()))]; node != 0; {
+			var key int32
+			node, key = known.At(node)
+			keys = append(keys, key)
+		}
+		ends = append(ends, len(keys))
+	}
+	for _, at := range []int{1, some} {
+		b.Run(fmt.Sprintf("together=%d", at), func(b *testing.B) {
+			for b.Loop() {
+				var tree dedupe.Tree[int32, int32]
+				from := 0
+				for all := range slices.Chunk(ends, at) {
+					nodes, paths := make([]int32, len(all)), make([][]int32, len(all))
+					for i, end := range all {
+						paths[i], from = keys[from:end], end
+					}
+					if at > 1 {
+						tree.FollowAll(nodes, paths)
+					}
+					for i, node := range nodes {
+						for _, key := range slices.Backward(paths[i]) {
+							node = tree.Intern(node, key)
+						}
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/samples, "ns/stack")
+		})
+	}
+}
+
 // works are what a child process can do with a directory.
 var works = map[string]func(dir string) error{
-	"gprof": mergeRecordings, "pprof": mergeProfiles,
+	"unpacked": unpackFiles,
+	"gprof":    mergeRecordings, "pprof": mergeProfiles,
 	"summed": mergeSummed, "summed-by-library": mergeByLibrary, "apart": mergeApart, "apart-by-library": mergeLabelled,
 }
 
@@ -136,6 +188,30 @@ func mergeRecordings(dir string) error {
 func mergeProfiles(dir string) error {
 	_, err := mergedByLibrary(filepath.Join(dir, "*.pb"), nil)
 	return err
+}
+
+// unpackFiles only unpacks what others merge.
+func unpackFiles(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.pb.gz"))
+	if err != nil {
+		return err
+	}
+	var u archive.Unpacker
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		z, err := u.GunzipSmall(bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, z)
+		if err := errors.Join(err, z.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func mergeSummed(dir string) error { return mergeFiles(dir, true) }
