@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"syscall"
 
 	"gprof/chunks"
 	"gprof/chunks/mapping"
@@ -34,7 +35,7 @@ func open(o Options) (*Recorder, error) {
 	}
 	faults := mapping.Faults() // before any file is mapped
 	r := &Recorder{session: p.session, features: p.Features, dumpDir: p.Dump}
-	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), Wants: wanted(p.Tracks), FaultErr: p.catchFaults()})
+	r.rec = shard.Open(shard.Config{Instance: newInstance(), Markers: p.Features.Has(FeatureMarkers), Stacks: p.Features.Has(FeatureStacks), Wants: wanted(p.Tracks), Faults: p.catchFaults})
 	r.place(p)
 	keeping := r.keeping(p, faults)
 	r.keeper = keeper.New(keeping)
@@ -72,12 +73,15 @@ func newInstance() uint64 {
 	return max(1, binary.LittleEndian.Uint64(b[:]))
 }
 
-// create makes the directory and the files in it. What meta says of the machine is found out meanwhile.
+// create makes the directory and the files in it. What meta says of the machine, and whether CPU samples can be taken
+// by signals, is found out meanwhile.
 func (r *Recorder) create(p *plan) error {
 	described := r.keeper.Beside(p.describe)
 	err := r.makeDir(p)
+	r.rec.Settle()
 	if err == nil {
-		err = r.keeper.Open()
+		tried := r.keeper.Beside(func() { r.trySignals(p) })
+		err = errors.Join(r.keeper.Open(), tried())
 	}
 	if err = errors.Join(err, described()); err != nil {
 		return err
@@ -181,19 +185,28 @@ func StartEarly() {
 	}
 }
 
+// trySignals finds out whether CPU samples can be taken by signals, if they may be.
+func (r *Recorder) trySignals(p *plan) {
+	if p.CPU == CPUSignal || p.CPU == CPUAny {
+		r.signalErr = r.keeper.TrySignals(p.SampleHz, p.StackDepth)
+	}
+}
+
 // chooseCPU decides how CPU samples are taken, and notes the reason for meta.
 func (r *Recorder) chooseCPU(p *plan) {
+	if errors.Is(r.signalErr, syscall.ENOSPC) {
+		r.trySignals(p) // the keeper has made room meanwhile, or failed
+	}
 	if p.CPU == CPUSignal || p.CPU == CPUAny {
-		about, err := r.keeper.SampleBySignal(p.SampleHz, p.StackDepth)
-		if err == nil {
-			r.cpu, r.cpuTest = CPUSignal, about
+		if r.signalErr == nil {
+			r.cpu, r.cpuTest = CPUSignal, r.keeper.SampleBySignal(p.SampleHz)
 			return
 		}
 		r.cpu = CPUOff
 		if p.CPU == CPUAny {
 			r.cpu = CPUPprof
 		}
-		r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, err)
+		r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, r.signalErr)
 	} else {
 		r.cpu = p.CPU
 	}

@@ -16,11 +16,7 @@ const othersWrite = 0o002
 // as well write it. So the mode of the directory decides for all who write there,
 // whatever their umask is.
 func Create(path string) (*os.File, error) {
-	dir, err := parentMode(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	f, dir, err := makeFile(path)
 	if err != nil || dir&GroupWrites == 0 {
 		return f, err
 	}

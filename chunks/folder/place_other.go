@@ -15,12 +15,14 @@ func RemoveFile(path string) error { return os.Remove(path) }
 // RenameFile gives a file another name in its directory.
 func RenameFile(from, to string) error { return os.Rename(from, to) }
 
-func parentMode(path string) (fs.FileMode, error) {
+// makeFile makes a file that does not exist yet, for its owner only, and returns the mode of its directory.
+func makeFile(path string) (f *os.File, mode fs.FileMode, err error) {
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	return info.Mode(), nil
+	f, err = OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	return f, info.Mode(), err
 }
 
 // MakeSession makes the directory of a session, in an existing directory, unless it exists.

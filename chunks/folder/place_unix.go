@@ -80,6 +80,22 @@ func OpenFile(path string, flags int) (f *os.File, err error) {
 	return f, err
 }
 
+// makeFile makes a file that does not exist yet, for its owner only, and returns the mode of its directory.
+func makeFile(path string) (f *os.File, mode fs.FileMode, err error) {
+	err = inParent("open", path, func(dir int, name string) error {
+		o, err := ownerOf(dir)
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Openat(dir, name, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		if err == nil {
+			f, mode = os.NewFile(uintptr(fd), path), o.mode
+		}
+		return err
+	})
+	return f, mode, err
+}
+
 // RemoveFile removes a file.
 func RemoveFile(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, 0) })
@@ -93,16 +109,6 @@ func RenameFile(from, to string) error {
 // RemoveDir removes an empty directory, but not a file of that name.
 func RemoveDir(path string) error {
 	return inParent("remove", path, func(dir int, name string) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
-}
-
-// parentMode is the mode of the directory of a file.
-func parentMode(path string) (mode fs.FileMode, err error) {
-	err = inParent("stat", path, func(dir int, _ string) error {
-		o, err := ownerOf(dir)
-		mode = o.mode
-		return err
-	})
-	return mode, err
 }
 
 func ownerOf(fd int) (owner, error) {

@@ -2,7 +2,6 @@ package counters
 
 import (
 	"errors"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // groupMount is where cgroups are mounted, below the root.
@@ -35,7 +35,7 @@ var (
 
 // ownMemoryGroup is the group of this process.
 func ownMemoryGroup() (g memoryGroup) {
-	groups, err := os.ReadFile("/proc/self/cgroup")
+	groups, err := rt.ReadKernel("/proc/self/cgroup")
 	if err != nil {
 		return g
 	}
@@ -102,7 +102,7 @@ const (
 // managers, cached file pages that were not used lately don't count: the kernel takes
 // them back before it kills a process.
 func (k *kernel) openGroupMemory() (*gauge, error) {
-	groups, err := os.ReadFile(filepath.Join(k.root, "proc/self/cgroup"))
+	groups, err := rt.ReadKernel(filepath.Join(k.root, "proc/self/cgroup"))
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (m *groupMeter) read(now time.Time) (int64, bool) {
 
 // readNumber reads a file that holds a number; 0 if it does not.
 func readNumber(file string) int64 {
-	b, err := os.ReadFile(file)
+	b, err := rt.ReadKernel(file)
 	if err != nil {
 		return 0
 	}

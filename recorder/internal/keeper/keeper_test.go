@@ -43,7 +43,8 @@ func mark(h shard.Handle, n int) { shard.Emit(h, rawformat.KindInstant, unsafe.P
 func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 	t.Helper()
 	faults := mapping.Faults()
-	c.Recording = shard.Open(shard.Config{Instance: uint64(time.Now().UnixNano()), Markers: true, Stacks: true, FaultErr: mapping.CatchFaults()})
+	c.Recording = shard.Open(shard.Config{Instance: uint64(time.Now().UnixNano()), Markers: true, Stacks: true, Faults: mapping.CatchFaults})
+	c.Recording.Settle()
 	session := filepath.Join(t.TempDir(), "session")
 	dir = filepath.Join(session, fmt.Sprintf("%016x", c.Recording.Instance()))
 	if err := folder.MakeSession(session, 0o700); err != nil {

@@ -141,7 +141,7 @@ func (k *Keeper) openRing() (err error) {
 	size, choices := k.chunkSize, k.rec.Choices()
 	k.ring, err = ring.Open(k.files, ring.Options{
 		Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: k.config.Limit, Slot: k.member.slot,
-		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: max(choices+1, burst/4/size), Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
+		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: choices + 1, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
 	})
 	if errors.Is(err, ring.ErrLimit) { // the limit shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -180,18 +180,21 @@ func tooSmall(limit, want int64) error {
 	return fmt.Errorf("%w: %d bytes for this process, want %d", ErrSmall, limit, want)
 }
 
-// SampleBySignal has CPU samples taken by signals, hz in a second of CPU time, with at most
-// depth calls of the stack. about describes how. The error says why it can't be done.
-func (k *Keeper) SampleBySignal(hz, depth int) (about string, err error) {
-	err = k.sampler.Open(sampler.Host{Recording: k.rec, Ring: k.ring, Files: k.files, Dict: k.dict, Limit: k.limit, Maintain: k.maintainRing, Complain: k.complain,
+// TrySignals finds out whether CPU samples can be taken by signals, hz in a second of CPU time, with at most
+// depth calls of the stack. The error says why it can't be done. Open need not have been called: the two may
+// run at the same time.
+func (k *Keeper) TrySignals(hz, depth int) error {
+	return k.sampler.Open(sampler.Host{Recording: k.rec, Files: k.files, Maintain: k.maintainRing, Complain: k.complain,
 		Ended: func(why string) { k.sampledBy.Store(&why) }}, hz, depth)
-	if err != nil {
-		return "", err
-	}
+}
+
+// SampleBySignal has CPU samples taken as TrySignals has tried. about describes how.
+func (k *Keeper) SampleBySignal(hz int) (about string) {
+	k.sampler.Serve(k.ring, k.dict, k.limit)
 	k.period = k.sampler.Period()
 	about = k.sampler.Describe(hz)
 	k.sampledBy.Store(&about)
-	return about, nil
+	return about
 }
 
 // SetSampling says how CPU samples are taken if not by signals: in windows of

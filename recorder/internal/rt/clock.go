@@ -67,16 +67,17 @@ func newLine(origin, latest reading) *line {
 }
 
 // Open chooses the counter if it can be trusted.
-func (c *Clock) Open() {
+func (c *Clock) Open() { c.Begin().End() }
+
+// Begin begins what Open does. Until the trial has ended, the clock must not be read.
+func (c *Clock) Begin() *Trial {
 	c.Base = monotonicBase()
 	if c.Why = Counter.Err(); c.Why == nil {
 		c.Why = counterTrusted()
 	}
-	if c.Why == nil {
-		c.Why = c.tryCounter()
-	}
-	c.ticks = c.Why == nil
-	c.Counter.Store(c.ticks)
+	t := &Trial{clock: c}
+	t.Read()
+	return t
 }
 
 // Follow makes c tick as an earlier clock of this process does.
@@ -105,10 +106,17 @@ func (c *Clock) Slowly() Tick {
 //go:noinline
 func (c *Clock) slowTick() Tick { return c.OfMonotonic(uint64(c.nanotime())) }
 
-// The self-test reads the counter and the monotonic clock at three moments. In both intervals the counter must
-// tick at the same rate, and the rate must be plausible.
+// Trial is the self-test of the counter, which is read beside the monotonic clock at three moments. In both intervals
+// the counter must tick at the same rate, and the rate must be plausible. The intervals have a least length, in which
+// the caller may do something else.
+type Trial struct {
+	clock *Clock
+	at    [3]reading
+	read  int // how many of them
+}
+
 const (
-	testTime    = 200 * time.Microsecond
+	testTime    = 150 * time.Microsecond
 	minRate     = 1e6  // Hz
 	maxRate     = 2e10 // Hz
 	rateMistake = 1e-2 // of a rate in a part of testTime, on a busy machine
@@ -116,19 +124,39 @@ const (
 
 var errCounter = errors.New("the counter disagrees with the monotonic clock")
 
-// tryCounter is the self-test. It leaves the first readings in c.
-func (c *Clock) tryCounter() error {
-	var at [3]reading
-	for i := range at {
-		for i > 0 && uint64(c.nanotime()) < at[i-1].monotonic+uint64(testTime) {
-		}
-		at[i] = c.read()
+// Read takes one of the readings, if need be later.
+func (t *Trial) Read() {
+	c, n := t.clock, t.read
+	if c.Why != nil || n == len(t.at) {
+		return
 	}
+	for n > 0 && uint64(c.nanotime()) < t.at[n-1].monotonic+uint64(testTime) {
+	}
+	t.at[n] = c.read()
+	t.read++
+}
+
+// End takes the readings that are left, and decides which clock is read.
+func (t *Trial) End() {
+	c := t.clock
+	for c.Why == nil && t.read < len(t.at) {
+		t.Read()
+	}
+	if c.Why == nil {
+		c.Why = t.judge()
+	}
+	c.ticks = c.Why == nil
+	c.Counter.Store(c.ticks)
+}
+
+// judge leaves the readings in the clock, unless they are wrong.
+func (t *Trial) judge() error {
+	at := &t.at
 	first, second, all := rate(at[0], at[1]), rate(at[1], at[2]), rate(at[0], at[2])
 	if all < minRate || all > maxRate || first < all*(1-rateMistake) || first > all*(1+rateMistake) || second < all*(1-rateMistake) || second > all*(1+rateMistake) {
 		return fmt.Errorf("%w: %.0f Hz, then %.0f Hz", errCounter, first, second)
 	}
-	c.Line.Store(newLine(at[0], at[2]))
+	t.clock.Line.Store(newLine(at[0], at[2]))
 	return nil
 }
 

@@ -28,6 +28,55 @@ func TestTicksOfTimes(t *testing.T) {
 	t.Log(c.Describe(), c.Test())
 }
 
+// A trial whose readings lie far apart, because there was other work, ends like one at once. Too many do no harm.
+func TestTrial(t *testing.T) {
+	var once, apart Clock
+	once.Open()
+	trial := apart.Begin()
+	time.Sleep(time.Millisecond)
+	for range 4 {
+		trial.Read()
+	}
+	if read := trial.read; once.ticks && read != len(trial.at) {
+		t.Errorf("%d readings", read)
+	}
+	if apart.ticks || apart.Counter.Load() {
+		t.Error("the counter is in use before the trial has ended")
+	}
+	trial.End()
+	if apart.ticks != once.ticks || apart.Counter.Load() != once.Counter.Load() {
+		t.Errorf("%v, want %v", apart.Why, once.Why)
+	}
+	before, at, after := rateOf(&once), rateOf(&apart), rateOf(&once)
+	if low, high := min(before, after)*0.99, max(before, after)*1.01; at < low || at > high {
+		t.Errorf("%.0f Hz, want %.0f to %.0f", at, low, high)
+	}
+}
+
+func rateOf(c *Clock) float64 {
+	if !c.ticks {
+		return 0
+	}
+	l := c.Line.Load()
+	return rate(l.origin, l.latest)
+}
+
+// A counter that ticks at another rate in the second interval, or hardly at all, is refused.
+func TestTrialRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		ticks   [3]uint64
+		refused bool
+	}{{[3]uint64{0, 400_000, 800_000}, false}, {[3]uint64{0, 400_000, 850_000}, true}, {[3]uint64{0, 100, 200}, true}, {[3]uint64{0, 0, 0}, true}} {
+		trial := Trial{clock: new(Clock), read: 3}
+		for i, ticks := range tt.ticks {
+			trial.at[i] = reading{counter: ticks, monotonic: 1 + uint64(i)*200_000}
+		}
+		if trial.End(); trial.clock.ticks == tt.refused || (trial.clock.Why != nil) != tt.refused {
+			t.Errorf("%v: refused: %v, want %v", tt.ticks, trial.clock.Why, tt.refused)
+		}
+	}
+}
+
 // The clocks are compared again and again; one that has not jumped stays in use.
 func TestCounterStays(t *testing.T) {
 	var c Clock

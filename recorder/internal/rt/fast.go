@@ -70,7 +70,7 @@ func (c *Clock) nanotime() Tick { return Tick(runtimeNanotime()) }
 // counterTrusted is nil if the kernel itself takes the time from the counter that ReadCounter reads: the kernel watches
 // it, and stops using it if it is wrong.
 func counterTrusted() error {
-	source, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	source, err := ReadKernel("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 	if err != nil {
 		return err
 	}

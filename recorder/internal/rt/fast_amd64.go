@@ -2,33 +2,23 @@
 
 package rt
 
-import (
-	"bytes"
-	"errors"
-	"io"
-	"os"
-)
+import "errors"
 
 // kernelCounter is the clock source that reads the time-stamp counter.
 const kernelCounter = "tsc"
 
-// counterInvariant is nil if the counter ticks at one rate, whatever the
-// processor's frequency, and while it sleeps.
+// powerFeatures is what the processor says of its power management: EDX of CPUID's leaf 0x80000007, which all
+// 64-bit processors have.
+func powerFeatures() uint32
+
+// invariantCounter is the bit for a counter that ticks at one rate, whatever the processor's frequency, and while it
+// sleeps. /proc/cpuinfo calls it constant_tsc and nonstop_tsc, but asks each processor for its frequency.
+const invariantCounter = 1 << 8
+
+// counterInvariant is nil if the counter ticks at one rate.
 func counterInvariant() error {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	first := make([]byte, 8<<10) // the kernel asks each processor for its frequency, so read no more than the first
-	n, err := io.ReadFull(f, first)
-	if n == 0 {
-		return err
-	}
-	for _, flag := range []string{" constant_tsc ", " nonstop_tsc "} {
-		if !bytes.Contains(first[:n], []byte(flag)) {
-			return errors.New("the processor does not promise" + flag)
-		}
+	if powerFeatures()&invariantCounter == 0 {
+		return errors.New("the processor does not promise a counter of one rate")
 	}
 	return nil
 }

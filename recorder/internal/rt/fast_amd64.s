@@ -11,6 +11,14 @@ TEXT ·ReadCounter(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
+// func powerFeatures() uint32
+TEXT ·powerFeatures(SB), NOSPLIT|NOFRAME, $0-4
+	MOVL $0x80000007, AX
+	XORL CX, CX
+	CPUID
+	MOVL DX, ret+0(FP)
+	RET
+
 // func goroutineAt(offset uintptr) uint64
 TEXT ·GoroutineAt(SB), NOSPLIT|NOFRAME, $0-16
 	MOVQ  offset+0(FP), CX

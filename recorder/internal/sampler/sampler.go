@@ -17,7 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
+	"gprof/chunks/ring"
 	"gprof/rawformat"
+	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
@@ -104,13 +106,23 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	for i := range maxSlots {
 		s.free = append(s.free, maxSlots-1-i)
 	}
-	s.room = int(min(max(s.host.Limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
+	s.makeRoom()
 	s.leaf.open()
 	if err := s.test(); err != nil {
 		return fmt.Errorf("%w: %w", errSelfTest, err)
 	}
 	s.tasks, err = os.Open("/proc/self/task")
 	return err
+}
+
+// Serve says what a recording has that was not there yet when Open was called.
+func (s *Sampler) Serve(r *ring.Ring, d *dict.Dictionary, limit int64) {
+	s.host.Ring, s.host.Dict, s.host.Limit = r, d, limit
+	s.makeRoom()
+}
+
+func (s *Sampler) makeRoom() {
+	s.room = int(min(max(s.host.Limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
 }
 
 // goDeep sets how many calls of a stack the handler writes. With more calls a ring holds

@@ -20,6 +20,7 @@ import (
 func host(t testing.TB) (h Host, dir string) {
 	t.Helper()
 	h.Recording = shard.Open(shard.Config{Instance: 7})
+	h.Recording.Settle()
 	h.Recording.MakeShards(2, 6)
 	dir = filepath.Join(t.TempDir(), fmt.Sprintf("%016x", h.Recording.Instance()))
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -31,6 +31,8 @@ func OpenEarly(instance uint64) *Recording {
 		return nil
 	}
 	r := &Recording{instance: instance, wantsMarkers: true, wantsStacks: true}
+	r.clock.Open()
+	r.begun = rt.Now()
 	r.probe()
 	r.defined.Store(^uint32(0) - 1) // everything counts as defined: ids are those of the process
 	r.shards = make([]shard, numEarlyShards)
@@ -64,6 +66,7 @@ func (r *Recording) adoptEarly() {
 	}
 	r.early, r.instance = e, e.instance
 	r.clock.Follow(&e.clock)
+	r.trial = nil
 	if !r.wantsMarkers {
 		r.early = nil
 		return

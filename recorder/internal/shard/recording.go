@@ -51,6 +51,8 @@ type Recording struct {
 	logged       [4]atomic.Uint64                         // log records by level, see NoteLog
 	reported     [numLosses]struct{ count, bytes uint64 } // the part of lost that has been written into the recording; the keeper's
 
+	trial *rt.Trial // of the clock's counter; nil: it has ended
+
 	early       *Recording   // the recording before Start; its blocks are copied here
 	earlyShards []earlyShard // how far each of its shards has been copied
 	earlyStacks [][]uintptr  // stacks of markers before Start, kept until the modules are known
@@ -73,23 +75,35 @@ type Config struct {
 	Markers  bool                  // record markers
 	Stacks   bool                  // record the stacks of markers that ask for them
 	Wants    func(row string) bool // whether a track, or the row of a root function, is recorded; nil: all are
-	FaultErr error                 // why faults in mappings of files are not caught; nil: they are
+	Faults   func() error          // has faults in mappings of files caught, or says why they are not; nil: they are
 }
 
 // Open prepares a recording. If there is an early one, Open takes it over: its instance,
-// its clock and its markers. Markers can be written after MakeShards and Use.
+// its clock and its markers. Markers can be written after Settle, MakeShards and Use.
 func Open(c Config) *Recording {
-	r := &Recording{instance: c.Instance, wantsMarkers: c.Markers, wantsStacks: c.Stacks, wants: c.Wants, faultErr: c.FaultErr, generation: 1}
+	r := &Recording{instance: c.Instance, wantsMarkers: c.Markers, wantsStacks: c.Stacks, wants: c.Wants, generation: 1}
+	r.trial = r.clock.Begin()
+	r.begun = rt.Now()
+	if c.Faults != nil {
+		r.faultErr = c.Faults()
+	}
 	r.probe()
+	r.trial.Read()
 	r.adoptEarly()
 	return r
 }
 
-// probe finds out which tricks work here: clock, stacks by frame pointers, numbers of
-// goroutines and of processors.
+// Settle ends the trial of the clock, which takes a while if it is called soon.
+func (r *Recording) Settle() {
+	if r.trial != nil {
+		r.trial.End()
+	}
+	r.trial = nil
+}
+
+// probe finds out which tricks work here: stacks by frame pointers, numbers of goroutines and
+// of processors.
 func (r *Recording) probe() {
-	r.clock.Open()
-	r.begun = rt.Now()
 	r.walkErr, r.source = rt.TryWalk(), sourceFolder()
 	if r.goroutines = rt.GoroutineOffset(); r.walkErr == nil {
 		r.starts = rt.FindStart()

@@ -29,6 +29,7 @@ func begin(t *testing.T) (r *Recording, dir string) {
 		t.Fatal(err)
 	}
 	r = Open(Config{Instance: 7, Markers: true, Stacks: true})
+	r.Settle()
 	r.MakeShards(2, 6)
 	files, err := ring.Open(folder.Dir(dir), ring.Options{Instance: r.Instance(), Pid: 1, ChunkFile: 64 << 10, Limit: 2 << 20, MinSpare: 4, Clock: r.Clock().Kind(), Anchor: r.Clock().Anchor})
 	if err != nil {

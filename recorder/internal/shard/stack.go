@@ -195,6 +195,9 @@ type knownStack struct {
 // id's generation.
 func (t *knownStacks) forget(generation uint16) {
 	t.generation.Store(uint32(generation))
+	if generation == 1 {
+		return // it is empty: touch none of its pages
+	}
 	for i := range t.slots {
 		t.slots[i].Store(nil)
 	}
