@@ -96,6 +96,7 @@ func measure(do func(dir string) error) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	defer func() { recorder.Running().Stop() }() // it would go on to make files
 	var before, after reading
 	before.memory() // its own first time
 	before.memory()
