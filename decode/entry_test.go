@@ -226,17 +226,19 @@ func TestSpareIsBounded(t *testing.T) {
 	}
 }
 
-// Rows of thousands of series are handed on later, as far as there is memory for them.
+// Rows of thousands of series are handed on later, as far as there is memory for them, and more so samples that are
+// gathered. Before they are, each series has a batch that would grow, so these are handed on at once.
 func TestFull(t *testing.T) {
-	for _, c := range []struct{ rows, series, most int }{
-		{batchRows, 1, maxRows}, {batchRows, 8, 0}, {16_000, 1000, maxRows}, {maxRows, 20_000, maxRows}, {batchRows, 20_000, 0}, {9000, 20_000, 9000},
+	for _, c := range []struct{ rows, series, tracks, most int }{
+		{batchRows, 1, 0, maxRows}, {batchRows, 8, 0, 0}, {batchRows, manyTracks, 0, maxRows}, {batchRows, 20_000, 0, maxRows},
+		{64_000, 0, 1000, maxRows}, {80_000, 1000, 1000, maxRows}, {maxRows, 20_000, 1000, maxRows}, {batchRows, 0, 20_000, 0}, {9000, 20_000, 20_000, 9000},
 	} {
-		r := rows{order: make([]*stream.Batch, c.series), most: c.most, count: c.rows}
+		r := rows{order: make([]*stream.Batch, c.series), tracks: c.tracks, gathers: c.tracks > 0, most: c.most, count: c.rows}
 		if !r.full() {
-			t.Errorf("%d rows of %d series, %d at most, are not handed on", c.rows, c.series, c.most)
+			t.Errorf("%+v: the rows are not handed on", c)
 		}
 		if r.count--; r.full() {
-			t.Errorf("%d rows of %d series, %d at most, are handed on", r.count, c.series, c.most)
+			t.Errorf("%+v: one row less is handed on", c)
 		}
 	}
 }

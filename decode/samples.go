@@ -110,21 +110,43 @@ func (w *worker) addSamples() {
 			s.link = dict.stack(s.stack - 1)
 		}
 	}
+	if w.rows.gathers {
+		w.findLanes()
+	}
 	for i := range w.pending {
-		if s := &w.pending[i]; s.like == likeNone {
-			w.addSample(s)
-		} else {
+		s := &w.pending[i]
+		switch {
+		case s.like != likeNone:
 			w.addLike(s)
+		case w.rows.gathers:
+			w.addSample(w.lanes[i], s)
+		default:
+			w.addSample(w.sampleLane(s.thread, s.track, s.link), s)
 		}
 	}
 	w.pending = w.pending[:0]
 }
 
-func (w *worker) addSample(s *pendingSample) {
+// findLanes looks up the lanes of pending samples, and touches what is needed next of each: so many lanes and threads, too,
+// are far from each other in memory.
+func (w *worker) findLanes() {
+	w.lanes = w.lanes[:0]
+	g := w.rows.gathering()
+	for i := range w.pending {
+		s, l := &w.pending[i], (*lane)(nil)
+		if s.like == likeNone {
+			l = w.sampleLane(s.thread, s.track, s.link)
+			g.number(l, w.rows.flight+1)
+		}
+		w.lanes = append(w.lanes, l)
+		w.touched += w.last.chunkAt(whoOf(s.thread, s.goroutine))
+	}
+}
+
+func (w *worker) addSample(l *lane, s *pendingSample) {
 	if s.stack > inlineStack && s.link.sid == 0 {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
-	l := w.sampleLane(s.thread, s.track, s.link)
 	last := w.last.of(whoOf(s.thread, s.goroutine))
 	last.goroutine, last.labels, last.lane, last.stack, last.tick = s.goroutine, s.labels, l, s.link.sid, s.tick
 	w.addTo(l, s, s.link.sid)
@@ -198,6 +220,7 @@ type lastSample struct {
 	stack     stream.StackID
 	labels    stream.LabelsID
 	chunk     uint32
+	_         [3]uint32 // fills a cache line
 }
 
 // whoOf is a thread, or a goroutine if that is unknown.
@@ -215,11 +238,18 @@ func (l *lastSamples) clear() {
 	}
 }
 
+// home is where the search for the slot of who begins.
+func (l *lastSamples) home(who uint64) uint64 {
+	return who * 0x9e3779b97f4a7c15 >> 40 & uint64(len(l.slots)-1)
+}
+
+// chunkAt is the chunk of the slot there.
+func (l *lastSamples) chunkAt(who uint64) uint32 { return l.slots[l.home(who)].chunk }
+
 // find returns the slot of who, and whether it is in use.
 func (l *lastSamples) find(who uint64) (s *lastSample, used bool) {
 	mask := uint64(len(l.slots) - 1)
-	h := who * 0x9e3779b97f4a7c15
-	for i := h >> 40 & mask; ; i = (i + 1) & mask {
+	for i := l.home(who); ; i = (i + 1) & mask {
 		s = &l.slots[i]
 		if s.chunk != l.chunk {
 			return s, false

@@ -29,7 +29,8 @@ type view struct {
 type lane struct {
 	process         stream.ProcessID
 	id              stream.TrackID
-	number          int32 // of the track among those of gathered samples
+	number          int32  // of the series of its samples among those that are gathered
+	flight          uint32 // in which it has that number
 	samples, delays slot
 	allocations     slot
 	waits           slot

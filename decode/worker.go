@@ -17,6 +17,10 @@ const (
 	// as some rows.
 	seriesRows = 16
 
+	// trackRows is the same for tracks of which samples are gathered: there a row takes less memory, and all rows of a
+	// track that come at a time are sorted at once.
+	trackRows = 64
+
 	// maxRows is how many rows a worker gathers at most.
 	maxRows = 16 * batchRows
 )
@@ -56,6 +60,8 @@ type worker struct {
 	sampling sampling
 	last     lastSamples
 	pending  []pendingSample
+	lanes    []*lane // of pending, while samples of many tracks are gathered
+	touched  uint32  // has what findLanes loads, which is not needed yet
 	entry    entry
 
 	rows  rows
@@ -462,22 +468,34 @@ func (r *rows) batch(s stream.Series, args int) *stream.Batch {
 	return b
 }
 
-// full reports whether there are enough rows to hand on.
+// full reports whether there are enough rows to hand on. If their series are many, and samples are not gathered yet, that is
+// soon: their batches need not grow.
 func (r *rows) full() bool {
-	return r.count >= batchRows && r.count >= min(seriesRows*(len(r.order)+r.tracks), r.most)
+	if r.count < batchRows {
+		return false
+	}
+	return !r.gathers && len(r.order) >= manyTracks || r.count >= min(seriesRows*len(r.order)+trackRows*r.tracks, r.most)
 }
 
 // gather adds a sample of a lane to those that have no batch yet.
 func (r *rows) gather(l *lane, s *pendingSample, stack stream.StackID) {
+	g := r.gathering()
+	number := g.number(l, r.flight+1)
+	row := g.add(number)
+	row.at, row.index, row.series, row.stack, row.labels = s.at, s.index, number, stack, s.labels
+	row.weight, row.cpu, row.thread, row.goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
+	r.count++
+}
+
+// gathering is what samples are gathered in until the next hand-over.
+func (r *rows) gathering() *gathered {
 	if r.gathered == nil {
 		if r.gathered, r.spare = r.spare, nil; r.gathered == nil {
 			r.gathered = new(gathered)
 		}
-		r.gathered.rows = r.gathered.rows[:0]
+		r.gathered.reset()
 	}
-	r.gathered.rows = append(r.gathered.rows, sampleRow{lane: l, at: s.at, index: s.index, weight: known(s.weight), cpu: known(s.cpu) - 1,
-		thread: known(s.thread), goroutine: known(s.goroutine), stack: stack, labels: s.labels})
-	r.count++
+	return r.gathered
 }
 
 // reuse takes back what was gathered, nil for nothing.
