@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
 )
 
 // adder adds rows to a Sorter. There may be several, each on a goroutine of its own: what takes
@@ -23,16 +24,22 @@ func (a *adder) add(b *Batch) error {
 	if err := b.Check(); err != nil || b.Len() == 0 {
 		return err
 	}
-	r, err := a.to.announce(b)
+	r, others, err := a.to.announce(b)
 	if r == nil || err != nil {
 		return err
+	}
+	if others && b.Len() < looseRows {
+		if err := a.append(r, b, stretch{0, b.Len(), b.ascent(0) < b.Len()}); err != nil {
+			return err
+		}
+		return a.to.bound()
 	}
 	if b.tangled() {
 		a.order.sort(b)
 	}
 	for from := 0; from < b.Len(); {
 		to := b.ascent(from)
-		if err := a.append(r, b, from, to); err != nil {
+		if err := a.append(r, b, stretch{from: from, to: to}); err != nil {
 			return err
 		}
 		from = to
@@ -40,12 +47,17 @@ func (a *adder) add(b *Batch) error {
 	return a.to.bound()
 }
 
-// append adds the rows from to to-1 of b, which are in order, to a run of r.
-func (a *adder) append(r *seriesRuns, b *Batch, from, to int) error {
-	first, last := b.key(from), b.key(to-1)
+// stretch is the rows from from to to-1 of a batch. They are in order, unless they are loose.
+type stretch struct {
+	from, to int
+	loose    bool
+}
+
+// append adds rows of b to a run of r, or to its loose rows.
+func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 	a.blocks, a.ends = a.blocks[:0], a.ends[:0]
-	for begin := 0; from < to; begin = len(a.blocks) {
-		n := blockLen(b, from, to)
+	for from, begin := of.from, 0; from < of.to; begin = len(a.blocks) {
+		n := blockLen(b, from, of.to)
 		a.blocks = appendBlock(a.blocks, &a.encoder, b, from, from+n)
 		if len(a.blocks)-begin > math.MaxInt32 {
 			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(a.blocks)-begin)
@@ -56,7 +68,8 @@ func (a *adder) append(r *seriesRuns, b *Batch, from, to int) error {
 	s := a.to
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run, begin := s.runFor(r, first, last), 0
+	r.size.add(of.to-of.from, len(a.blocks))
+	run, begin := s.place(r, b, of), 0
 	for _, end := range a.ends {
 		s.store.Append(run, a.blocks[begin:end])
 		begin = end
@@ -64,21 +77,35 @@ func (a *adder) append(r *seriesRuns, b *Batch, from, to int) error {
 	return nil
 }
 
+// place is where rows of b go. A short batch that follows no run begins none; so do those that come after it, which would
+// make parts of the same rows.
+func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
+	first, last := b.key(of.from), b.key(of.to-1)
+	if b.Len() >= looseRows || !r.others() || !of.loose && r.loose == nil && r.before(first) != nil {
+		return s.runFor(r, first, last)
+	}
+	if r.loose == nil {
+		r.loose = new(runs.Run)
+		s.store.CountRun()
+	}
+	return r.loose
+}
+
 // announce notes what of the tables the rows of b refer to. It returns their series, or nil if it
-// has summed them up.
-func (s *Sorter) announce(b *Batch) (*seriesRuns, error) {
+// has summed them up, and whether the series has other rows.
+func (s *Sorter) announce(b *Batch) (of *seriesRuns, others bool, err error) {
 	timed := slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.markStacks(b.Stack); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := s.markLabels(b.Labels); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	r := s.runsOf(b)
 	if len(b.Args) != r.args {
-		return nil, fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
+		return nil, false, fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
 	s.total += int64(b.Len())
 	if len(b.Goroutine) > 0 {
@@ -87,11 +114,11 @@ func (s *Sorter) announce(b *Batch) (*seriesRuns, error) {
 	s.cpu = s.cpu || timed
 	if s.summing.of != nil {
 		if r.tally.add(tally(b)); s.summing.take(b) {
-			return nil, nil
+			return nil, false, nil
 		}
 	}
 	s.kept += int64(b.Len())
-	return r, nil
+	return r, r.others(), nil
 }
 
 // bound spills what is in memory if that is too much.

@@ -14,6 +14,8 @@ type finalSeries struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
+	loose  []runs.Run // of rows in no order
+	size   amount
 	tally  Tally
 }
 
@@ -38,7 +40,7 @@ func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) 
 func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, error) {
 	all := make([]finalSeries, len(series))
 	for i, r := range series {
-		all[i] = finalSeries{series: ids.series(r.series), args: r.args, runs: r.runs, tally: r.tally}
+		all[i] = r.final(ids.series(r.series))
 		if err := t.checkSeries(all[i].series, r.args); err != nil {
 			return nil, err
 		}
@@ -48,12 +50,23 @@ func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, 
 	for _, o := range all {
 		if n := len(unique); n > 0 && unique[n-1].series == o.series {
 			unique[n-1].runs = append(unique[n-1].runs, o.runs...)
+			unique[n-1].loose = append(unique[n-1].loose, o.loose...)
+			unique[n-1].size.add(int(o.size.rows), int(o.size.bytes))
 			unique[n-1].tally.add(o.tally)
 		} else {
 			unique = append(unique, o)
 		}
 	}
 	return unique, nil
+}
+
+// final is the series with final ids.
+func (r *seriesRuns) final(of Series) finalSeries {
+	f := finalSeries{series: of, args: r.args, runs: r.runs, size: r.size, tally: r.tally}
+	if r.loose != nil {
+		f.loose = []runs.Run{*r.loose}
+	}
+	return f
 }
 
 // checkSeries returns an error if s does not fit the rows that it refers to.
@@ -78,6 +91,8 @@ type segments struct {
 	stacks  []StackID     // final ids
 	labels  []LabelsID    // likewise
 	begun   bool
+	whole   bool // the tidier has all rows of the series
+	given   int  // of these
 }
 
 func newSegments(s *Sorter, outputs []finalSeries, ids *renumbering) *segments {
@@ -102,15 +117,15 @@ func (s *segments) next(b *Batch) error {
 // fill adds the next rows of a series to b; none if there are no more.
 func (s *segments) fill(b *Batch, out *finalSeries) error {
 	if !s.begun {
-		runs, err := s.sorter.narrow(&s.merger, out.runs, b)
-		if err != nil {
+		if err := s.begin(b, out); err != nil {
 			return err
 		}
-		s.merger.start(runs)
 		s.begun = true
 		b.Reset(out.series, out.args)
 	}
-	if err := s.merger.next(b); err != nil {
+	if s.whole {
+		s.cut(b)
+	} else if err := s.merger.next(b); err != nil {
 		return err
 	}
 	for i, id := range b.Stack {
@@ -120,6 +135,50 @@ func (s *segments) fill(b *Batch, out *finalSeries) error {
 		b.Labels[i] = s.labels[id]
 	}
 	return nil
+}
+
+// begin begins with the rows of a series, of which like is a batch.
+func (s *segments) begin(like *Batch, out *finalSeries) error {
+	t, parts := s.sorter.tidier, out.runs
+	if s.whole = len(out.loose) > 0 && t.few(out.size); s.whole {
+		return s.sort(like, out)
+	}
+	if len(out.loose) > 0 {
+		err := s.sorter.write(out.loose, like, func(first, last runs.Key) *runs.Run {
+			parts = append(parts, runs.Run{First: first, Last: last})
+			return &parts[len(parts)-1]
+		})
+		if err != nil {
+			return err
+		}
+	}
+	parts, err := s.sorter.narrow(&s.merger, parts, like)
+	s.merger.start(parts)
+	return err
+}
+
+// sort sorts all rows of a series.
+func (s *segments) sort(like *Batch, out *finalSeries) error {
+	t := s.sorter.tidier
+	t.begin(like)
+	for _, parts := range [][]runs.Run{out.runs, out.loose} {
+		for i := range parts {
+			if err := t.read(&parts[i], nil); err != nil {
+				return err
+			}
+		}
+	}
+	t.sort()
+	s.given = 0
+	return nil
+}
+
+// cut adds the next of these rows to b.
+func (s *segments) cut(b *Batch) {
+	rows, room := &s.sorter.tidier.rows, room{rows: maxSegment, bytes: maxSegmentArgs}
+	n := room.take(rows, s.given, rows.Len())
+	b.AppendRows(rows, s.given, s.given+n)
+	s.given += n
 }
 
 // aheadBatches is how many batches are made before they are asked for.

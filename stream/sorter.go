@@ -17,15 +17,6 @@ const (
 	// maxGrowing is how many runs of a series may grow at a time. A series has as many as
 	// there are writers that its rows come from.
 	maxGrowing = 64
-
-	// Before they are spilled, runs of a series in memory are merged if there are more
-	// than manyRuns, or if they are shorter than shortRun on average: reading so many
-	// costs more than merging them.
-	manyRuns = maxGrowing
-	shortRun = 1 << 10
-
-	// uniteWidth is how many runs in memory are merged at a time.
-	uniteWidth = 256
 )
 
 // Sorter takes rows in any order and writes them to a Sink as Copy does, of which it is
@@ -37,7 +28,11 @@ const (
 //     first.
 //  2. A stretch is encoded, to a third of its size, as the next blocks of a run that
 //     ends before it; if there is none it begins a run.
-//  3. When there are too many blocks in memory, all of them are spilled, run by run.
+//     A short batch that follows no others is kept loose, as it came.
+//  3. When there are too many blocks in memory, all of them are spilled, run by run. Those of short runs, and
+//     loose ones that are many, are sorted before.
+//  4. When all rows are there, a series with loose rows is sorted as a whole, or, if it is long, its
+//     loose rows become runs.
 type Sorter struct {
 	options CopyOptions
 	memory  int64 // for rows, in bytes
@@ -58,6 +53,7 @@ type Sorter struct {
 	encoder pack.Encoder
 	block   []byte
 	parts   []runs.Run // scratch
+	tidier  *tidier
 
 	own adder      // of Add
 	mu  sync.Mutex // all of the above, while there are several adders
@@ -69,6 +65,8 @@ type seriesRuns struct {
 	args   int // columns
 	runs   []runs.Run
 	only   [1]runs.Run // memory of runs: most series have no more
+	loose  *runs.Run   // rows in no order; nil: none
+	size   amount      // of all rows, as they came
 	tally  Tally       // only for a Summer
 }
 
@@ -82,7 +80,7 @@ func NewSorter(o CopyOptions) *Sorter {
 
 func newSorter(memory int64, dir string) *Sorter {
 	s := &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
-	s.own.to = s
+	s.own.to, s.tidier = s, newTidier(s.store, memory)
 	return s
 }
 
@@ -131,6 +129,9 @@ func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 	return to
 }
 
+// others reports whether there are any rows.
+func (r *seriesRuns) others() bool { return len(r.runs) > 0 || r.loose != nil }
+
 // before returns, of the runs that may still grow and end before a key, the one that ends
 // last, or nil.
 func (r *seriesRuns) before(key runs.Key) *runs.Run {
@@ -157,55 +158,6 @@ func (s *Sorter) markStacks(ids []StackID) error {
 		stacks[id] = true
 	}
 	return nil
-}
-
-// spill moves all blocks that are in memory to the file.
-func (s *Sorter) spill() error {
-	m := runMerger{store: s.store, memory: s.memory}
-	for _, r := range s.series {
-		if err := s.unite(&m, r); err != nil {
-			return err
-		}
-		for i := range r.runs {
-			if err := s.store.Spill(&r.runs[i]); err != nil {
-				return err
-			}
-		}
-	}
-	s.store.Empty()
-	return nil
-}
-
-// unite merges the runs of r in memory to the file if they are many or short, because the
-// rows came in no order.
-func (s *Sorter) unite(m *runMerger, r *seriesRuns) error {
-	parts, size := r.held(s.parts[:0])
-	s.parts = parts
-	if len(parts) <= 1 || len(parts) <= manyRuns && size >= shortRun*int64(len(parts)) {
-		return nil
-	}
-	r.runs = runs.DropHeld(r.runs)
-	var like Batch
-	like.Reset(r.series, r.args)
-	for len(parts) > 0 {
-		n := min(len(parts), uniteWidth)
-		if err := s.uniteParts(m, r, parts[:n], &like); err != nil {
-			return err
-		}
-		parts = parts[n:]
-	}
-	return nil
-}
-
-// uniteParts appends the rows of parts to one of r's runs, or to a new one.
-func (s *Sorter) uniteParts(m *runMerger, r *seriesRuns, parts []runs.Run, like *Batch) error {
-	first := slices.MinFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) }).First
-	to := r.before(first)
-	if to == nil {
-		r.runs = append(r.runs, runs.Run{First: first})
-		to = &r.runs[len(r.runs)-1]
-	}
-	return s.merge(m, parts, like, to)
 }
 
 // held appends the part of each run that is in memory, and returns the size of all in bytes.

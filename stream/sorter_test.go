@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"errors"
+	"io"
 	"math/rand/v2"
 	"testing"
 )
@@ -26,25 +28,24 @@ func feed(t *testing.T, s *Sorter, b *Batch, size int, seed uint64) {
 	}
 }
 
-// collectRows merges all runs of the only series of s.
+// collectRows gives all rows of the only series of s, whose labels and stacks keep their ids.
 func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	t.Helper()
 	r := s.series[0]
-	segment, all := &Batch{}, &Batch{}
-	segment.Reset(r.series, args)
-	all.Reset(r.series, args)
-	m := runMerger{store: s.store, memory: s.memory}
-	parts, err := s.narrow(&m, r.runs, segment)
-	if err != nil {
-		t.Fatal(err)
+	var ids renumbering
+	for i := range s.stacks {
+		ids.stacks = append(ids.stacks, StackID(i))
 	}
-	for m.start(parts); ; {
-		segment.Reset(r.series, args)
-		if err := m.next(segment); err != nil {
+	for i := range s.labels {
+		ids.labels = append(ids.labels, LabelsID(i))
+	}
+	segment, all := &Batch{}, &Batch{}
+	all.Reset(r.series, args)
+	for from := newSegments(s, []finalSeries{r.final(r.series)}, &ids); ; {
+		if err := from.next(segment); errors.Is(err, io.EOF) {
+			return all, len(from.merger.free)
+		} else if err != nil {
 			t.Fatal(err)
-		}
-		if segment.Len() == 0 {
-			return all, len(m.free)
 		}
 		if segment.Len() > maxSegment {
 			t.Errorf("a segment has %d rows", segment.Len())
@@ -58,19 +59,26 @@ func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 func TestSorter(t *testing.T) {
 	for _, want := range []*Batch{sampleRows(5, 20_000), ownedRows(5, 10_000), markerRows(5, 3_000)} {
 		for _, memory := range []int64{1, 1 << 10, 200 << 10, 4 << 20, 1 << 40} {
-			s := newSorter(memory, t.TempDir())
-			shuffled := like(want)
-			shuffled.AppendRows(want, 0, want.Len())
-			feed(t, s, shuffled, 300, uint64(memory))
-			got, opened := collectRows(t, s, len(want.Args))
-			if !sameRows(got, want) {
-				t.Errorf("memory %d: %d rows of %v are not those that came, sorted", memory, got.Len(), want.Series.Kind)
+			for _, size := range []int{7, 2 * looseRows} {
+				testSorter(t, want, memory, size)
 			}
-			if width := max(2, int(memory/openRunBytes)); opened > width {
-				t.Errorf("memory %d: %d runs of %v were open at once, want at most %d", memory, opened, want.Series.Kind, width)
-			}
-			s.Close()
 		}
+	}
+}
+
+// testSorter sorts rows that come in no order, so many at a time.
+func testSorter(t *testing.T, want *Batch, memory int64, size int) {
+	s := newSorter(memory, t.TempDir())
+	defer s.Close()
+	shuffled := like(want)
+	shuffled.AppendRows(want, 0, want.Len())
+	feed(t, s, shuffled, size, uint64(memory))
+	got, opened := collectRows(t, s, len(want.Args))
+	if !sameRows(got, want) {
+		t.Errorf("memory %d, %d at a time: %d rows of %v are not those that came, sorted", memory, size, got.Len(), want.Series.Kind)
+	}
+	if width := max(2, int(memory/openRunBytes)); opened > width {
+		t.Errorf("memory %d, %d at a time: %d runs of %v were open at once, want at most %d", memory, size, opened, want.Series.Kind, width)
 	}
 }
 
@@ -117,7 +125,7 @@ func TestRunsOfWriters(t *testing.T) {
 // Each row is written again only once for each level of merging, even with many
 // runs.
 func TestNarrow(t *testing.T) {
-	const runs, size = 128, 20
+	const runs, size = 128, looseRows
 	s := newSorter(1, t.TempDir()) // two runs may be open
 	defer s.Close()
 	want := sampleRows(9, runs*size)
@@ -137,25 +145,44 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Rows that come in no order, a few at a time, become long runs before they are spilled.
-func TestUnite(t *testing.T) {
-	s := newSorter(100<<10, t.TempDir())
-	defer s.Close()
-	want := sampleRows(10, 20_000)
-	shuffled := like(want)
-	shuffled.AppendRows(want, 0, want.Len())
-	feed(t, s, shuffled, 3, 1)
-	spilled := 0
-	for _, r := range s.series[0].runs {
-		if _, held := r.Held(); held == 0 {
-			spilled++
+// Rows that come in no order, a few at a time, become long runs before they are spilled, unless they are few: then
+// they stay loose.
+func TestLoose(t *testing.T) {
+	for _, test := range []struct {
+		memory      int64
+		least, most int // runs
+	}{{2 * looseBytes, 2, 40}, {looseBytes / 2, 1, 1}} {
+		s := newSorter(test.memory, t.TempDir())
+		defer s.Close()
+		want := sampleRows(10, 40_000)
+		shuffled := like(want)
+		shuffled.AppendRows(want, 0, want.Len())
+		feed(t, s, shuffled, 3, 1)
+		if n := len(s.series[0].runs); n < test.least || n > test.most {
+			t.Errorf("memory %d: %d runs, want %d to %d", test.memory, n, test.least, test.most)
+		}
+		if got, _ := collectRows(t, s, 0); !sameRows(got, want) {
+			t.Errorf("memory %d: %d rows are not those that came, sorted", test.memory, got.Len())
 		}
 	}
-	if spilled == 0 || spilled > 200 {
-		t.Errorf("%d runs are spilled, want a few for each time that memory was full", spilled)
-	}
-	if got, _ := collectRows(t, s, 0); !sameRows(got, want) {
-		t.Errorf("%d rows are not those that came, sorted", got.Len())
+}
+
+// A series of few rows, some of which are loose, is sorted as a whole: no run of it is opened. What is cut from it are
+// segments like those of long series.
+func TestFewRows(t *testing.T) {
+	for _, want := range []*Batch{sampleRows(5, 20_000), markerRows(5, 3_000)} {
+		s := newSorter(4<<20, t.TempDir())
+		defer s.Close()
+		shuffled := like(want)
+		shuffled.AppendRows(want, 0, want.Len())
+		feed(t, s, shuffled, 7, 1)
+		if err := s.spill(); err != nil {
+			t.Fatal(err)
+		}
+		got, opened := collectRows(t, s, len(want.Args))
+		if !sameRows(got, want) || opened > 0 {
+			t.Errorf("%d rows of %v came, and %d runs were opened, want all, sorted, and none", got.Len(), want.Series.Kind, opened)
+		}
 	}
 }
 

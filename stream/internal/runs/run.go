@@ -56,10 +56,13 @@ func (r *Run) Held() (part Run, bytes int64) {
 func DropHeld(all []Run) []Run {
 	all = slices.DeleteFunc(all, func(r Run) bool { return r.spilled.first.size == 0 })
 	for i := range all {
-		all[i].held = chain{}
+		all[i].Drop()
 	}
 	return all
 }
+
+// Drop leaves only the spilled part of the run.
+func (r *Run) Drop() { r.held = chain{} }
 
 // Overlap is how many of the runs must be open at the same time, at most, to merge them.
 // It sorts them by their first rows.
