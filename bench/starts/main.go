@@ -144,7 +144,7 @@ func files(dir string) error {
 	for _, f := range []struct {
 		name            string
 		mapped, written int
-	}{{"lock", 0, 0}, {"../control", 132 << 10, 0}, {"dict-001", 0, 1000}, {"chunk-00000", 256 << 10, 0}, {"chunk-00001", 256 << 10, 0}, {"chunk-00002", 256 << 10, 0},
+	}{{"lock", 0, 0}, {"../control", 132 << 10, 0}, {"dict-001", 0, 1000}, {"chunk-00000", 256 << 10, 0}, {"chunk-00001", 256 << 10, 0}, {"chunk-00002", 256 << 10, 0}, {"chunk-00003", 256 << 10, 0},
 		{"stacks-1", 20 << 10, 0}, {"meta", 0, 1500}} {
 		if err := file(filepath.Join(made, f.name), f.mapped, f.written); err != nil {
 			return err

@@ -139,9 +139,10 @@ func (k *Keeper) Open() (err error) {
 
 func (k *Keeper) openRing() (err error) {
 	size, choices := k.chunkSize, k.rec.Choices()
+	atFirst := max(choices+1, burst/4/size) // a burst may come before the keeper has had its turn
 	k.ring, err = ring.Open(k.files, ring.Options{
 		Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: k.config.Limit, Slot: k.member.slot,
-		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: choices + 1, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
+		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: atFirst, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
 	})
 	if errors.Is(err, ring.ErrLimit) { // the limit shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
