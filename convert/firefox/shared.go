@@ -242,9 +242,23 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 	for id := stream.ModuleID(1); int(id) <= t.Modules.Len(); id++ {
 		c.modules[id] = texts.Intern(t.Modules.At(id).Name)
 	}
-	files := filesOf(t)
-	sources, funcs := map[sourceKey]int32{}, map[identity]int32{}
-	origins := map[string]int32{"": -1}
+	first := c.number(t)
+	files := c.files(t, len(first))
+	sources, origins := map[sourceKey]int32{}, map[string]int32{"": -1}
+	c.funcs = make([]function, len(first))
+	for n, id := range first {
+		f := t.Frames.At(id)
+		key, resource := identityOf(f), int32(f.Module)-1
+		if f.Script {
+			resource = c.origin(texts, origins, t.Strings.At(key.file))
+		}
+		c.funcs[n] = function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, sourceKey{key.module, files[n]}), key.script, key.scripted, key.line, key.column}
+	}
+}
+
+// number finds the function of each frame, and returns the first frame of each function.
+func (c *code) number(t *stream.Tables) (first []stream.FrameID) {
+	known := map[identity]int32{}
 	c.of = make([]int32, t.Frames.Len()+1)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
 		f := t.Frames.At(id)
@@ -252,40 +266,30 @@ func (c *code) build(t *stream.Tables, texts *viewer.Texts) {
 			c.far++
 		}
 		key := identityOf(f)
-		n, ok := funcs[key]
+		n, ok := known[key]
 		if !ok {
-			n = int32(len(c.funcs))
-			funcs[key] = n
-			resource := int32(f.Module) - 1
-			if f.Script {
-				resource = c.origin(texts, origins, t.Strings.At(key.file))
-			}
-			c.funcs = append(c.funcs, function{texts.Intern(nameOf(t, f)), resource, c.source(t, texts, sources, sourceKey{key.module, files[key].file}), key.script, key.scripted, key.line, key.column})
+			n = int32(len(first))
+			known[key] = n
+			first = append(first, id)
 		}
 		c.of[id] = n
 	}
+	return first
 }
 
-// fileCount is how many frames of a function are of a file.
-type fileCount struct {
-	file   stream.StringID
-	frames int
-}
-
-// filesOf gives each function the file that most of its frames are of, the first
-// one of several.
-func filesOf(t *stream.Tables) map[identity]fileCount {
+// files gives each function the file that most of its frames are of, the first one of several.
+func (c *code) files(t *stream.Tables, functions int) []stream.StringID {
 	type place struct {
-		identity
-		file stream.StringID
+		function int32
+		file     stream.StringID
 	}
-	counts, files := map[place]int{}, map[identity]fileCount{}
+	counts, most, files := map[place]int{}, make([]int, functions), make([]stream.StringID, functions)
 	for id := stream.FrameID(1); int(id) <= t.Frames.Len(); id++ {
-		f := t.Frames.At(id)
-		if key := identityOf(f); f.File != 0 {
-			counts[place{key, f.File}]++
-			if n := counts[place{key, f.File}]; n > files[key].frames {
-				files[key] = fileCount{f.File, n}
+		if f, n := t.Frames.At(id), c.of[id]; f.File != 0 {
+			key := place{n, f.File}
+			of := counts[key] + 1
+			if counts[key] = of; of > most[n] {
+				most[n], files[n] = of, f.File
 			}
 		}
 	}
