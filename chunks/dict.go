@@ -65,10 +65,42 @@ func (r *Records) Count(k rawformat.Kind) int { return int(r.scan.counts[k]) }
 // Next advances to the next intact record; false means that there is none.
 func (r *Records) Next() bool { return r.scan.next(&r.record) }
 
-// While calls take with the fields of the records behind that of the last Next, as long as they are short ones of a kind
-// and take returns true. It takes less time than Next for each. The fields have [rawformat.Slack] bytes of capacity behind
-// them.
-func (r *Records) While(kind rawformat.Kind, take func(body []byte) bool) { r.scan.while(kind, take) }
+// Sorted is where some records of a dictionary lie, apart by classes of their kinds.
+type Sorted struct {
+	Class [256]uint8 // of each kind, set by the caller
+
+	data  []byte
+	lists [Classes]struct {
+		n  int
+		at [maxSorted]uint32
+	}
+}
+
+// Classes is how many classes there are.
+const Classes = 5
+
+// maxSorted is how many records are sorted at once.
+const maxSorted = 512
+
+// Of returns where the records of a class lie in Data, in file order: the offset of the kind.
+func (s *Sorted) Of(class int) []uint32 { return s.lists[class].at[:s.lists[class].n] }
+
+// Data is the bytes of the file, with [rawformat.Slack] bytes of capacity behind them. They are valid until the Reset of the
+// Records.
+func (s *Sorted) Data() []byte { return s.data }
+
+// Record is the record whose kind lies at an offset.
+func (s *Sorted) Record(at uint32) Record {
+	return Record{Kind: rawformat.Kind(s.data[at]), Off: int64(at) + 1, Body: s.data[at+1 : int(at)+int(s.data[at-1])]}
+}
+
+// Sort advances by some hundred records, apart by their classes: to take those of one kind one after the other takes a
+// fraction of the time. It takes only intact ones of less than 128 bytes. Without one it returns false, and Next has what is
+// there.
+func (r *Records) Sort(to *Sorted) bool {
+	to.data = r.scan.data
+	return r.scan.sort(to) > 0
+}
 
 // Record returns the record that the last Next found. Its bytes are valid until Reset.
 func (r *Records) Record() *Record { return &r.record }

@@ -213,19 +213,26 @@ func (s *recordScan) short(to *Record) (ok bool) {
 	return true
 }
 
-// while calls take with the fields of records from the next one on, as long as they are short ones of a kind that
-// are known to match their checksums, and take returns true: those are behind the scan then.
-func (s *recordScan) while(kind rawformat.Kind, take func(body []byte) bool) {
+// sort finds the records from the next one on, as far as they are short and known to match their checksums, and goes behind
+// them. It returns how many there are.
+func (s *recordScan) sort(to *Sorted) (n int) {
+	for class := range to.lists {
+		to.lists[class].n = 0
+	}
 	data, at := s.data[:s.proven], s.at
-	for at+1 < len(data) {
-		n := int(data[at])
-		end := at + 1 + n
-		if n == 0 || n >= 0x80 || end > len(data) || rawformat.Kind(data[at+1]) != kind || !take(data[at+2:end]) {
+	for n < maxSorted && at+1 < len(data) {
+		size := int(data[at])
+		if size == 0 || size >= 0x80 {
 			break
 		}
-		at = end + 4
+		list := &to.lists[to.Class[data[at+1]]%Classes]
+		list.at[list.n%maxSorted] = uint32(at + 1)
+		list.n++
+		at += 1 + size + 4
+		n++
 	}
 	s.at = at
+	return n
 }
 
 // prove checks the checksums of the records from the next one on, many at a time, and

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
@@ -31,7 +30,7 @@ type dictionary struct {
 	labels     []label
 	stacks     ids[edge] // each becomes a stackLink in place
 	labelSets  ids[labelEdge]
-	symbols    []symbol
+	symbols    symbols
 	starts     map[start]int32   // first lines
 	began      map[uint64]uint64 // names of root functions, as ids of strings, by address
 	defined    []*event          // events by number
@@ -79,12 +78,6 @@ const none = math.MaxUint32
 
 // labelEdge is one label more than its parent; key and value are ids of strings.
 type labelEdge struct{ parent, key, value uint64 }
-
-// symbol is a function of the inline chain at a frame.
-type symbol struct {
-	frame, function, file uint64
-	depth, line           int32
-}
 
 // start is a function whose first line a dictionary has.
 type start struct{ function, file uint64 }
@@ -138,10 +131,14 @@ var definitions = [256]definition{
 // loader reads dictionary files one after the other, holding one.
 type loader struct {
 	records chunks.Records
+	sorted  chunks.Sorted
 	largest int64 // bytes of the largest file
 	entry   entry
 	cursor  rawformat.Cursor // here to avoid an allocation for each record
 }
+
+// symbolBytes is about how many bytes a symbol takes.
+const symbolBytes = 10
 
 // load reads a file into d, which copies what it keeps. Malformed records are counted; unknown
 // kinds are ignored.
@@ -151,21 +148,27 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	d.strings.grow(l.records.Count(rawformat.KindDefString))
 	d.frames.grow(l.records.Count(rawformat.KindDefFrame))
 	d.stacks.grow(l.records.Count(rawformat.KindDefStack))
-	d.symbols = slices.Grow(d.symbols, l.records.Count(rawformat.KindDefSymbol))
-	for l.records.Next() {
-		r := l.records.Record()
-		if r.Kind == rawformat.KindDefStack && d.shortStack(r.Body) {
-			l.records.While(rawformat.KindDefStack, d.shortStack)
-			continue
+	d.symbols = slices.Grow(d.symbols, symbolBytes*l.records.Count(rawformat.KindDefSymbol))
+	l.sorted.Class = classes
+	for {
+		for l.records.Sort(&l.sorted) {
+			l.takeSorted(d)
 		}
-		switch def := &definitions[r.Kind]; {
-		case def.take != nil:
-			l.take(d, def, r)
-		case def.read != nil:
-			l.cursor = r.Fields()
-			if def.read(d, &l.cursor); l.cursor.Err() != nil {
-				d.malformed++
-			}
+		if !l.records.Next() {
+			return
+		}
+		l.takeAny(d, l.records.Record())
+	}
+}
+
+func (l *loader) takeAny(d *dictionary, r *chunks.Record) {
+	switch def := &definitions[r.Kind]; {
+	case def.take != nil:
+		l.take(d, def, r)
+	case def.read != nil:
+		l.cursor = r.Fields()
+		if def.read(d, &l.cursor); l.cursor.Err() != nil {
+			d.malformed++
 		}
 	}
 }
@@ -377,8 +380,9 @@ func (d *dictionary) defModule(c *rawformat.Cursor) {
 	}
 }
 
-func (d *dictionary) defFrame(e *entry) {
-	id, mod, offset := e.v[0], e.v[1], e.v[2]
+func (d *dictionary) defFrame(e *entry) { d.addFrame(e.v[0], e.v[1], e.v[2]) }
+
+func (d *dictionary) addFrame(id, mod, offset uint64) {
 	f := frame{offset: offset, known: true}
 	if mod != 0 {
 		if f.module = d.modules.get(mod); f.module == 0 {
@@ -400,34 +404,6 @@ func (d *dictionary) defLabel(c *rawformat.Cursor) {
 
 func (d *dictionary) defStack(e *entry) {
 	d.stacks.put(e.v[0], edge{uint32(min(e.v[1], none)), uint32(min(e.v[2], none))})
-}
-
-// shortStack takes a stack of at most eight bytes, as most records are. A branch for the length of each
-// number would often be guessed wrong. It returns false for others. Slack follows the body.
-func (d *dictionary) shortStack(body []byte) bool {
-	if len(body) > 8 {
-		return false
-	}
-	var v [3]uint64
-	x, all, widest := binary.LittleEndian.Uint64(body[:8]), 0, 0
-	for i := range v {
-		width := bits.TrailingZeros64(^x&0x8080808080808080) + 1
-		v[i] = x&0x7f | x>>1&0x3f80 | x>>2&0x1fc000 | x>>3&0xfe00000
-		v[i] &= 1<<(width/8*7) - 1
-		x >>= width
-		all, widest = all+width, max(widest, width)
-	}
-	if all != 8*len(body) || widest > 32 {
-		return false
-	}
-	d.stacks.put(v[0], edge{uint32(v[1]), uint32(v[2])})
-	return true
-}
-
-func (d *dictionary) defSymbol(e *entry) {
-	if depth := e.v[1]; depth < rawformat.MaxStack {
-		d.symbols = append(d.symbols, symbol{e.v[0], e.v[2], e.v[3], int32(depth), int32(min(e.v[4], 1<<31-1))})
-	}
 }
 
 func (d *dictionary) defStart(e *entry) {

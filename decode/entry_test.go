@@ -93,46 +93,6 @@ func TestReadersAgree(t *testing.T) {
 	}
 }
 
-// Short definitions of stacks are what the strict reader finds, whole, cut, and with a bit turned.
-func TestShortStacks(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	short, long := 0, 0
-	take := func(fields []byte, slack byte) {
-		var d, none dictionary
-		if !d.shortStack(append(bytes.Clone(fields), bytes.Repeat([]byte{slack}, rawformat.Slack)...)[:len(fields)]) {
-			if long++; !reflect.DeepEqual(d, none) {
-				t.Fatalf("%x: given up, but kept", fields)
-			}
-			return
-		}
-		short++
-		var strict entry
-		c := rawformat.NewCursor(fields, 0)
-		if _, err := strict.readStrictly(rawformat.KindDefStack, &c); err != nil {
-			t.Fatalf("%x: taken, but %v", fields, err)
-		}
-		if none.defStack(&strict); !reflect.DeepEqual(d.stacks, none.stacks) {
-			t.Fatalf("%x: %v, want %v", fields, d.stacks, none.stacks)
-		}
-	}
-	for range 3000 {
-		var fields []byte
-		for range 3 {
-			fields = rawformat.AppendUint(fields, r.Uint64()>>(63-r.IntN(36)))
-		}
-		for n := range fields {
-			take(fields[:n], byte(n))
-		}
-		take(fields, 0xff)
-		fields[r.IntN(len(fields))] ^= 1 << r.IntN(8)
-		take(fields, 0)
-		take(fields, 0x80)
-	}
-	if short < 1000 || long < 1000 {
-		t.Errorf("%d were short, and %d not", short, long)
-	}
-}
-
 // FuzzEntry: both readers agree on any bytes as the fields of any kind.
 func FuzzEntry(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -15,6 +15,15 @@ const spareIDs = 1024
 
 func (t *ids[T]) put(id uint64, v T) {
 	t.puts++
+	if n := len(t.dense); id == uint64(n) && n < cap(t.dense) { // mostly
+		t.dense = t.dense[:n+1]
+		t.dense[n] = v
+		return
+	}
+	t.putElsewhere(id, v)
+}
+
+func (t *ids[T]) putElsewhere(id uint64, v T) {
 	switch n := uint64(len(t.dense)); {
 	case id < n:
 		t.dense[id] = v

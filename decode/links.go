@@ -22,8 +22,8 @@ func (d *dictionary) reset() {
 
 // room is the approximate memory of the dictionary, including what linking adds.
 func (d *dictionary) room() int64 {
-	const frame, symbol = 24 + 4 + 4, 32
-	return int64(cap(d.texts) + 8*cap(d.strings.dense) + 8*cap(d.stacks.dense) + frame*cap(d.frames.dense) + symbol*cap(d.symbols))
+	const frame = 24 + 4 + 4
+	return int64(cap(d.texts) + 8*cap(d.strings.dense) + 8*cap(d.stacks.dense) + frame*cap(d.frames.dense) + cap(d.symbols))
 }
 
 // links map the ids of a dictionary to the tables of the run.
@@ -90,30 +90,16 @@ func (d *dictionary) linkPlaces() {
 	d.placed, d.places = zeros(d.placed, len(d.frames.dense)), zeros(d.places, len(d.frames.dense))
 	for id := range d.frames.dense {
 		if f := &d.frames.dense[id]; f.known && f.label == 0 {
-			d.places[id] = d.codeOf(f.module).places.Guess(f.offset)
+			d.places[id] = d.codeOf(f.module).places.guess(f.offset)
 		}
 	}
 	for id, place := range d.places {
 		if f := &d.frames.dense[id]; f.known && f.label == 0 {
 			c := d.codeOf(f.module)
-			if place == 0 || c.places.At(place) != f.offset {
+			if place == 0 || c.places.offsets[place-1] != f.offset {
 				place = c.place(f.offset)
 			}
 			d.places[id], d.placed[id] = place, c.placed[place]
-		}
-	}
-}
-
-// linkSymbols names functions at the dictionary's frames that have no name yet.
-func (d *dictionary) linkSymbols() {
-	for i := range d.symbols {
-		s := &d.symbols[i]
-		if s.frame < uint64(len(d.placed)) && d.placed[s.frame] != 0 {
-			continue
-		}
-		if f := d.frames.get(s.frame); f.known && f.label == 0 {
-			c := d.codeOf(f.module)
-			c.define(c.place(f.offset), s.depth, func() function { return d.function(s) })
 		}
 	}
 }
@@ -203,7 +189,6 @@ type linker struct {
 	farDepth map[uint64]uint16
 	path     []uint64
 	budget   int // of steps towards stacks that are defined later
-	search   search
 }
 
 // linkStacks links each stack after its parent. Recorders define parents first; otherwise the path
@@ -243,10 +228,13 @@ func (l *linker) dropEdges() {
 // linkSome links the stacks with ids from from to to-1.
 func (l *linker) linkSome(from, to int) {
 	l.recognize(from, to)
+	if l.names.search.unknown == 0 {
+		return
+	}
 	for id := from; id < to; id++ {
 		switch e := l.stacks.dense[id]; {
 		case e == (edge{}) || l.depth[id] != 0:
-		case l.search.states[id-from] == absent:
+		case l.names.search.absent[id-from]:
 			l.know(id, l.names.tables.Stacks.Append(l.stacks.dense[e.parent].link().sid, stream.FrameID(l.frame(uint64(e.frame)))))
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
@@ -254,6 +242,13 @@ func (l *linker) linkSome(from, to int) {
 			l.walk(uint64(id))
 		}
 	}
+}
+
+// know links a stack to its parent, of which more than the root is known.
+func (l *linker) know(id int, sid stream.StackID) {
+	parent := l.stacks.dense[id].parent
+	l.stacks.dense[id] = stackLink{sid, l.stacks.dense[parent].link().root}.edge()
+	l.depth[id] = l.depth[parent] + 1
 }
 
 // add links a stack if its parent and frame are linked, and it is not deeper than

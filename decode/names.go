@@ -3,7 +3,6 @@ package decode
 import (
 	"path"
 
-	"gprof/dedupe"
 	"gprof/rawformat"
 	"gprof/rawformat/roots"
 	"gprof/stream"
@@ -22,16 +21,17 @@ type names struct {
 	resolver Resolver       // nil: none
 	own      stream.StackID // first stack added by the dictionary being linked; 0 none
 	depth    []uint16       // reused memory of linkers
+	search   search         // likewise
 }
 
 // code is the places of one file, or of one process outside known files.
 type code struct {
-	module  stream.ModuleID           // 0: no known file
-	made    string                    // stands for its build where the process has made it, "" for other code
-	places  dedupe.Set[uint64, int32] // by offset; the first is 1
-	placed  []placement               // by place; none is 0
-	defined map[int32][]function      // by place, until placed; outermost first
-	unnamed map[int32]placement       // by place, until a later process names it
+	module  stream.ModuleID // 0: no known file
+	made    string          // stands for its build where the process has made it, "" for other code
+	places  places
+	placed  []placement          // by place; none is 0
+	defined map[int32][]function // by place, until placed; outermost first
+	unnamed map[int32]placement  // by place, until a later process names it
 }
 
 // placement is what an address became: the frame, or, if negative, an index in chains: -1 is the
@@ -61,7 +61,7 @@ func (n *names) module(build, file string) *code {
 
 // place is the number of an offset in the file.
 func (c *code) place(offset uint64) int32 {
-	i := c.places.Intern(offset)
+	i := c.places.intern(offset)
 	for len(c.placed) <= int(i) {
 		c.placed = append(c.placed, 0)
 	}
