@@ -46,7 +46,7 @@ func (l *linker) recognize(from, to int) {
 			return
 		}
 		s.found = append(s.found[:0], s.parents...) // for the room
-		l.names.tables.Stacks.LookupAll(s.parents, s.frames, s.found)
+		l.names.tables.Stacks.LookupBranches(s.parents, s.frames, s.found)
 		for i, k := range s.of {
 			p := &s.open[k]
 			if s.found[i] != 0 {

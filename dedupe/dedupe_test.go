@@ -108,9 +108,9 @@ func TestTreeAgainstMap(t *testing.T) {
 	}
 }
 
-// Bulk lookups find the same nodes as Lookup and Intern, also after a node was appended,
+// Bulk lookups find the same branches as Lookup and Intern, also after a node was appended,
 // and just the node after its parent is next.
-func TestTreeLookupAll(t *testing.T) {
+func TestTreeLookupBranches(t *testing.T) {
 	var tree Tree[int32, int32]
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 5000 {
@@ -123,8 +123,7 @@ func TestTreeLookupAll(t *testing.T) {
 			parents, keys = append(parents, parent), append(keys, key)
 		}
 	}
-	ids := make([]int32, len(keys))
-	tree.LookupAll(parents, keys, ids)
+	ids := lookup(&tree, parents, keys)
 	found, seen := 0, int32(tree.Len())
 	for i, id := range ids {
 		if alone := tree.Lookup(parents[i], keys[i]); alone != id {
@@ -144,6 +143,18 @@ func TestTreeLookupAll(t *testing.T) {
 	if found == 0 || found == len(ids) {
 		t.Errorf("%d of %d were seen", found, len(ids))
 	}
+}
+
+// lookup returns the children of parents with keys: those that are next to them, and branches.
+func lookup(tree *Tree[int32, int32], parents, keys []int32) []int32 {
+	ids := make([]int32, len(keys))
+	tree.LookupBranches(parents, keys, ids)
+	for i := range ids {
+		if next := tree.Next(parents[i], keys[i]); next != 0 {
+			ids[i] = next
+		}
+	}
+	return ids
 }
 
 // Paths are followed together as far as each of them is alone, from any node.
@@ -203,15 +214,33 @@ func TestTreeAppend(t *testing.T) {
 			}
 			parents, keys = append(parents, parent), append(keys, key)
 		}
-		ids := make([]int32, n)
-		tree.LookupAll(parents, keys, ids)
-		for i, id := range ids {
+		for i, id := range lookup(&tree, parents, keys) {
 			if want := first + int32(i); id != want || tree.Intern(parents[i], keys[i]) != want {
 				t.Fatalf("child %d of %d is %d, want %d", keys[i], parents[i], id, want)
 			}
 		}
 		if id := tree.Intern(int32(tree.Len()), 9); int(id) != tree.Len() {
 			t.Fatalf("a new child is %d, want %d", id, tree.Len())
+		}
+	}
+}
+
+// Nodes that are next to their parents take no place in the table, however they were added.
+func TestTreeBytes(t *testing.T) {
+	const paths, deep = 100, 1000
+	for name, add := range map[string]func(*Tree[int32, int32], int32, int32) int32{"interned": (*Tree[int32, int32]).Intern, "appended": (*Tree[int32, int32]).Append} {
+		var tree Tree[int32, int32]
+		for i := range int32(paths) {
+			node := int32(0)
+			for range deep {
+				node = add(&tree, node, i)
+			}
+		}
+		if tree.Lookup(0, paths) != 0 || tree.Lookup(0, paths-1) == 0 {
+			t.Errorf("%s: wrong roots", name)
+		}
+		if most := int64(8*paths*deep + 8*4*paths); tree.Len() != paths*deep || tree.Bytes() > most {
+			t.Errorf("%s: %d nodes take %d bytes, more than %d", name, tree.Len(), tree.Bytes(), most)
 		}
 	}
 }

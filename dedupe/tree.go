@@ -7,16 +7,18 @@ import (
 // Tree interns paths as (parent, key) nodes: a stack is its caller's stack and one more frame. The
 // zero Tree is empty and ready to use.
 //
-// Paths are interned whole, so the child of a node mostly is the next node: Intern looks there
-// first, in memory that it has just touched. The rest is in an open-addressed table. This is seven
-// times faster than a map keyed by the pair. A node takes 8 bytes, and 10 to 21 more for lookups.
+// Paths are interned whole, so the child of a node mostly is the next node: lookups begin there, in
+// memory that they have just touched. Only the other nodes, the branches, are in an open-addressed
+// table. This is seven times faster than a map keyed by the pair. A node takes 8 bytes, and a branch
+// 10 to 21 more.
 //
 // A large table is in no cache. Bulk operations first touch all places that they need, so that
 // their cache misses overlap.
 type Tree[K ~int32, ID ~int32] struct {
-	nodes  vector[node[K, ID]]
-	table  []place[K, ID] // its length is a power of two; nil before the first lookup, and after Pack
-	listed int            // nodes in the table; the others were appended since
+	nodes    vector[node[K, ID]]
+	branches int            // nodes that are not next to their parents
+	table    []place[K, ID] // of branches; its length is a power of two; nil before the first lookup, and after Pack
+	listed   int            // nodes whose branches are in the table; the others were appended since
 }
 
 type node[K ~int32, ID ~int32] struct {
@@ -36,8 +38,8 @@ func (t *Tree[K, ID]) Intern(parent ID, key K) ID {
 	if id := t.Next(parent, key); id != 0 {
 		return id
 	}
-	if last := t.nodes.n; last > 0 && int(parent) == last {
-		return t.push(parent, key) // it has no child yet
+	if int(parent) == t.nodes.n {
+		return t.push(parent, key) // the last node has no child yet
 	}
 	t.list()
 	i, id := t.find(parent, key)
@@ -71,9 +73,9 @@ func (t *Tree[K, ID]) Next(parent ID, key K) ID {
 // together is the size of bulk lookups and insertions.
 const together = 64
 
-// LookupAll sets ids to the children of parents with keys, 0 where not seen, in a fraction of the
-// time of Intern.
-func (t *Tree[K, ID]) LookupAll(parents []ID, keys []K, ids []ID) {
+// LookupBranches sets ids to the children of parents with keys, 0 where not seen, in a fraction of the
+// time of Intern. It is for those that [Tree.Next] does not find.
+func (t *Tree[K, ID]) LookupBranches(parents []ID, keys []K, ids []ID) {
 	t.list()
 	for len(parents) > 0 {
 		n := min(len(parents), together)
@@ -174,6 +176,11 @@ func (t *Tree[K, ID]) find(parent ID, key K) (free int, id ID) {
 }
 
 func (t *Tree[K, ID]) push(parent ID, key K) ID {
+	if int(parent) != t.nodes.n {
+		t.branches++
+	} else if t.listed == t.nodes.n {
+		t.listed++
+	}
 	t.nodes.push(node[K, ID]{parent, key})
 	return ID(t.nodes.n)
 }
@@ -184,34 +191,38 @@ func (t *Tree[K, ID]) Append(parent ID, key K) ID { return t.push(parent, key) }
 // Pack frees the table until the next lookup.
 func (t *Tree[K, ID]) Pack() { t.table, t.listed = nil, 0 }
 
-// list makes the table hold all nodes, with room for one more.
+// list makes the table hold all branches, with room for one more.
 func (t *Tree[K, ID]) list() {
-	if t.table == nil || crowded(t.nodes.n, len(t.table)) {
+	if t.table == nil || crowded(t.branches, len(t.table)) {
 		t.Pack() // for the garbage collector
-		t.table = make([]place[K, ID], slotsFor(t.nodes.n))
+		t.table = make([]place[K, ID], slotsFor(t.branches))
 	}
 	for t.listed < t.nodes.n {
-		t.listSome(min(t.nodes.n-t.listed, together))
+		t.listSome()
 	}
 }
 
-// listSome adds the next n nodes to the table.
-func (t *Tree[K, ID]) listSome(n int) {
+// listSome adds the next branches to the table.
+func (t *Tree[K, ID]) listSome() {
 	var slots [together]int
-	mask := len(t.table) - 1
-	for i := range slots[:n] {
-		next := t.nodes.at(t.listed + i)
-		slots[i] = slot(next.parent, next.key) & mask
-		if t.table[slots[i]].id != 0 {
-			slots[i] = (slots[i] + 1) & mask
+	var places [together]place[K, ID]
+	n, mask := 0, len(t.table)-1
+	for n < together && t.listed < t.nodes.n {
+		next := *t.nodes.at(t.listed)
+		if t.listed++; int(next.parent) == t.listed-1 {
+			continue
 		}
+		slots[n], places[n] = slot(next.parent, next.key)&mask, place[K, ID]{next.key, ID(t.listed)}
+		if t.table[slots[n]].id != 0 {
+			slots[n] = (slots[n] + 1) & mask
+		}
+		n++
 	}
-	for _, i := range slots[:n] {
+	for k, i := range slots[:n] {
 		for t.table[i].id != 0 {
 			i = (i + 1) & mask
 		}
-		t.table[i] = place[K, ID]{t.nodes.at(t.listed).key, ID(t.listed + 1)}
-		t.listed++
+		t.table[i] = places[k]
 	}
 }
 
