@@ -98,21 +98,18 @@ func (w *stackWalk) place(level []StackID) {
 	w.children = slices.Grow(w.children[:0], len(level))[:len(level)]
 	clear(w.ends)
 	for _, id := range level {
-		w.ends[w.caller(id)]++
+		caller, _ := w.from.At(id)
+		at := w.ids[caller] - w.above
+		w.ids[id] = at // until it has its own
+		w.ends[at]++
 	}
 	begins(w.ends)
 	for _, id := range level {
 		_, frame := w.from.At(id)
-		end := &w.ends[w.caller(id)]
+		end := &w.ends[w.ids[id]]
 		w.children[*end] = child{w.frames[frame], id}
 		*end++
 	}
-}
-
-// caller is the place of the caller of a stack in its level.
-func (w *stackWalk) caller(id StackID) StackID {
-	caller, _ := w.from.At(id)
-	return w.ids[caller] - w.above
 }
 
 // number gives the stacks of a level their final ids. Stacks of one caller with the same
