@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gprof/convert/internal/locations"
 	"gprof/convert/internal/totals"
 	"gprof/rawformat/profileproto"
 	"gprof/stream"
@@ -19,6 +20,8 @@ type sums struct {
 	others map[sumKey]int32 // where further ones are: those of other labels
 	keys   []sumKey
 	values []int64 // width of each
+
+	touched int64 // so that what approach reads is read
 }
 
 type sumKey struct {
@@ -31,6 +34,19 @@ const maxOtherSums = 1 << 16
 
 func newSums(t *stream.Tables, width int) sums {
 	return sums{width: width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
+}
+
+// approach reads what of will look at for some totals, so that the cache misses overlap.
+func (s *sums) approach(all []totals.Total) {
+	var ats [locations.Together]int32
+	for i := range all {
+		ats[i] = s.at[all[i].Stack]
+	}
+	for _, at := range ats[:len(all)] {
+		if at != 0 {
+			s.touched += int64(s.keys[at-1].stack) + s.values[int(at-1)*s.width]
+		}
+	}
 }
 
 // of returns the values of a sum, all 0 if new.
@@ -64,16 +80,20 @@ func (s *sums) add(key sumKey) (at int32) {
 // they are written, and further ones of the same are samples of their own: readers
 // add those up.
 func (s *Sink) addTrack(of *totals.Part) {
-	for total := range of.All() {
-		if total.Zero() && s.imported.Alone == nil {
-			continue
-		}
-		values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
-		for i, v := range s.types.ValuesOf(total, of.Measure) {
-			values[i] = totals.Sum(values[i], v)
-		}
-		if len(s.sums.others) == maxOtherSums {
-			s.writeSums()
+	for some := range of.Chunks(locations.Together) {
+		s.sums.approach(some)
+		for i := range some {
+			total := &some[i]
+			if total.Zero() && s.imported.Alone == nil {
+				continue
+			}
+			values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
+			for i, v := range s.types.ValuesOf(total, of.Measure) {
+				values[i] = totals.Sum(values[i], v)
+			}
+			if len(s.sums.others) == maxOtherSums {
+				s.writeSums()
+			}
 		}
 	}
 }
@@ -84,22 +104,35 @@ func (s *Sink) writeSums() {
 	if len(s.sums.keys) == 0 {
 		return
 	}
-	order := make([]int, len(s.sums.keys))
-	for i := range order {
-		order[i] = i
-	}
-	if s.imported.Alone == nil { // else its samples stay in their order
-		slices.SortFunc(order, func(i, j int) int {
-			a, b := s.sums.keys[i], s.sums.keys[j]
-			return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.labels, b.labels))
-		})
-	}
-	for _, i := range order {
-		s.writeSum(i)
+	for _, i := range s.sums.order(s.imported.Alone != nil) {
+		s.writeSum(int(i))
 	}
 	clear(s.sums.at)
 	clear(s.sums.others)
 	s.sums.keys, s.sums.values = s.sums.keys[:0], s.sums.values[:0]
+}
+
+// order is the indexes of all sums: as they came, or by stack and labels.
+func (s *sums) order(came bool) []int32 {
+	order := make([]int32, 0, len(s.keys))
+	if !came && len(s.others) == 0 {
+		for _, at := range s.at {
+			if at != 0 {
+				order = append(order, at-1)
+			}
+		}
+		return order
+	}
+	for i := range s.keys {
+		order = append(order, int32(i))
+	}
+	if !came {
+		slices.SortFunc(order, func(i, j int32) int {
+			a, b := s.keys[i], s.keys[j]
+			return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.labels, b.labels))
+		})
+	}
+	return order
 }
 
 func (s *Sink) writeSum(i int) {
