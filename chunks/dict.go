@@ -22,6 +22,7 @@ type Records struct {
 	scan   recordScan
 	record Record
 	room   []byte
+	block  [rawformat.PageSize]byte
 }
 
 // Reset begins to read d and reuses r's buffer, so that earlier records become invalid.
@@ -30,7 +31,7 @@ func (r *Records) Reset(d *Dict, report func(Problem)) {
 	data, pr := d.read(r.room)
 	r.room = data
 	r.scan = newRecordScan(d.Name, data, d.header, report)
-	r.scan.prove()
+	r.scan.prove(&r.block)
 	for _, p := range pr.problems {
 		r.scan.report(p)
 	}

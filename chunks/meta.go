@@ -39,7 +39,10 @@ func (p *Process) Value(key string) string {
 // Number is the value of a key in meta, 0 if there is none.
 func (p *Process) Number(key string) uint64 {
 	for _, m := range p.Meta {
-		if n, err := strconv.ParseUint(m.Value, 10, 63); err == nil && m.Key == key {
+		if m.Key != key {
+			continue
+		}
+		if n, err := strconv.ParseUint(m.Value, 10, 63); err == nil {
 			return n
 		}
 	}

@@ -236,9 +236,8 @@ func (s *recordScan) sort(to *Sorted) (n int) {
 }
 
 // prove checks the checksums of the records from the next one on, many at a time, and
-// counts them, up to one that is damaged or long.
-func (s *recordScan) prove() {
-	var block [rawformat.PageSize]byte
+// counts them, up to one that is damaged or long. The block is scratch.
+func (s *recordScan) prove(block *[rawformat.PageSize]byte) {
 	for from := s.at; from < len(s.data); from = s.proven { // a file that has gone by now has no data
 		limit := from + copy(block[:], s.data[from:])
 		at := from

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"math"
-	"strconv"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -105,7 +104,7 @@ func (p *process) holdLoaded(t *stream.Tables) {
 // load reads the process's dictionaries, if they fit, without a lock.
 func (p *process) load(fits bool, pool *pool, report func(chunks.Problem)) (malformed int64) {
 	p.ticks = allTicks(p.Found)
-	p.base, _ = strconv.ParseUint(p.Found.Value(rawformat.MetaTimeBase), 10, 64) // 0: they are of the clock itself
+	p.base = p.Found.Number(rawformat.MetaTimeBase) // 0: they are of the clock itself
 	p.dicts = map[uint32]*dictionary{}
 	if fits {
 		malformed = p.loadDicts(pool, report)

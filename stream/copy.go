@@ -24,6 +24,9 @@ type CopyOptions struct {
 	// Jobs is the number of cores that may be used; 0 is 1. The sink gets the same for
 	// any number, on the goroutine that called Copy.
 	Jobs int
+	// Once says that the Source's tables are not used again: their stacks are dropped when the
+	// final ones are made.
+	Once bool
 	// Progress, if not nil, is called now and then, and at the end of each phase, by one
 	// goroutine at a time: done of total bytes were read, or done of total rows written. While
 	// the size of a Source is unknown, total is 0 and done counts rows.
@@ -85,7 +88,7 @@ func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
 	if err != nil {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
-	tables.settle(o.Memory, t)
+	tables.settle(o, t)
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}

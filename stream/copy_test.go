@@ -45,6 +45,21 @@ func TestCopyIsCanonical(t *testing.T) {
 	}
 }
 
+// A Copy whose source's tables are not used again drops their stacks, and gives the sink the same.
+func TestCopyOnce(t *testing.T) {
+	b := streamtest.Busy(15_000)
+	want := text(t, b.Source(), stream.CopyOptions{})
+	if n := b.Tables.Stacks.Len(); n == 0 {
+		t.Fatal("there are no stacks")
+	}
+	if got := text(t, b.Source(), stream.CopyOptions{Once: true}); got != want {
+		t.Error("the sink is given something else")
+	}
+	if n := b.Tables.Stacks.Len(); n != 0 {
+		t.Errorf("%d stacks are left", n)
+	}
+}
+
 // once is a source that fails when somebody goes on behind its end.
 type once struct {
 	*streamtest.Source

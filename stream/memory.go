@@ -218,13 +218,18 @@ const processBytes = 2 * int64(unsafe.Sizeof(Process{}))
 const rowsOfClaim = 1
 
 // settle leaves to the Sinks of final tables what these leave of a ceiling; 0 is none.
-// The tables that they were made of also stay in memory, and so do the numbers of stacks.
-func (t *Tables) settle(memory int64, from *Tables) {
-	if memory > 0 {
-		held := t.finalBytes() + from.finalBytes() + 4*int64(from.Stacks.Len()) - from.Strings.TextBytes()
-		t.budget = &budget{limit: memory, claims: claims{held: held}}
+// The tables that they were made of also stay in memory, but for the stacks if they are
+// made once, and so do the numbers of stacks.
+func (t *Tables) settle(o CopyOptions, from *Tables) {
+	had, numbers := from.finalBytes(), 4*int64(from.Stacks.Len())
+	if o.Once {
+		from.Stacks = stackTree{}
 	}
-	if from.finalBytes() > largeTables {
+	if o.Memory > 0 {
+		held := t.finalBytes() + from.finalBytes() + numbers - from.Strings.TextBytes()
+		t.budget = &budget{limit: o.Memory, claims: claims{held: held}}
+	}
+	if had > largeTables {
 		runtime.GC() // what made these tables is not needed any more; the sink may need as much at once
 	}
 }

@@ -77,7 +77,7 @@ func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
 	}
 	moved := new(tally)
 	return moved, stream.Copy(stream.Tee(sink, &moved.Count, &moved.nameless), j.Per.cut(src), stream.CopyOptions{
-		Memory: int64(c.Mem), Outputs: shares(j.Targets), Jobs: c.Jobs.Number(), SpillDir: temp, Progress: j.Progress,
+		Memory: int64(c.Mem), Once: true, Outputs: shares(j.Targets), Jobs: c.Jobs.Number(), SpillDir: temp, Progress: j.Progress,
 	})
 }
 

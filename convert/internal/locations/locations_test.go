@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"gprof/stream"
@@ -39,5 +40,45 @@ func TestEncode(t *testing.T) {
 	}
 	if got := l.Encode(0); len(got) > 0 {
 		t.Errorf("no stack is % x", got)
+	}
+}
+
+// Stacks that branch off each other anywhere are encoded as if each was alone, in a part of the memory.
+func TestEncodeBranches(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var tables stream.Tables
+	frame := func(i int) stream.FrameID {
+		return tables.Frames.Intern(stream.Frame{Function: tables.Strings.Intern(fmt.Sprint("f", i))})
+	}
+	stacks := []stream.StackID{0}
+	for range 20_000 {
+		parent := stacks[len(stacks)-1]
+		if r.IntN(8) == 0 {
+			parent = stacks[r.IntN(len(stacks))]
+		}
+		stacks = append(stacks, tables.Stacks.Intern(parent, frame(1+r.IntN(300))))
+	}
+	var l Table
+	l.Build(&tables)
+	all, known := 0, map[stream.StackID]bool{}
+	for range 20_000 {
+		stack := stacks[r.IntN(len(stacks))]
+		got := bytes.Clone(l.Encode(stack))
+		var want []byte
+		for id := stack; id != 0; {
+			var frame stream.FrameID
+			id, frame = tables.Stacks.At(id)
+			want = binary.AppendUvarint(want, uint64(l.single(frame)))
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("stack %d is % x, want % x", stack, got, want)
+		}
+		if !known[stack] {
+			known[stack] = true
+			all += len(want) + 1
+		}
+	}
+	if len(l.encoded) > all/2 {
+		t.Errorf("%d bytes are held, of stacks of %d together", len(l.encoded), all)
 	}
 }
