@@ -2,8 +2,6 @@ package recorder
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -68,9 +66,7 @@ func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 }
 
 func newInstance() uint64 {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return max(1, binary.LittleEndian.Uint64(b[:]))
+	return max(1, rt.Random())
 }
 
 // create makes the directory and the files in it. What meta says of the machine, and whether CPU samples can be taken

@@ -66,7 +66,7 @@ func compare(runs int, old string) error {
 				return fmt.Errorf("%s: %w", strings.Join(k, " "), err)
 			}
 			var r reading
-			if _, err := fmt.Sscan(string(out), &r[0], &r[1], &r[2], &r[3], &r[4], &r[5], &r[6]); err != nil {
+			if _, err := fmt.Sscan(string(out), &r[0], &r[1], &r[2], &r[3], &r[4], &r[5], &r[6], &r[7]); err != nil {
 				return fmt.Errorf("%s printed %q: %w", strings.Join(k, " "), out, err)
 			}
 			for j, v := range r {
@@ -86,7 +86,7 @@ func compare(runs int, old string) error {
 	return nil
 }
 
-var names = [...]string{"own CPU, ms", "all CPU, ms", "page faults", "resident, MB", "of that code and data of the program", "files", "memory"}
+var names = [...]string{"elapsed, ms", "own CPU, ms", "all CPU, ms", "page faults", "resident, MB", "of that code and data of the program", "files", "memory"}
 
 // measure prints what do costs this process.
 func measure(do func(dir string) error) error {
@@ -113,12 +113,13 @@ func measure(do func(dir string) error) error {
 type reading [len(names)]float64
 
 func (r *reading) time() {
-	var own unix.Timespec
+	var own, now unix.Timespec
 	var thread, all unix.Rusage
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
 	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &own)
 	unix.Getrusage(unix.RUSAGE_THREAD, &thread)
 	unix.Getrusage(unix.RUSAGE_SELF, &all)
-	r[0], r[1], r[2] = float64(own.Nano())/1e6, float64(all.Utime.Nano()+all.Stime.Nano())/1e6, float64(thread.Minflt)
+	r[0], r[1], r[2], r[3] = float64(now.Nano())/1e6, float64(own.Nano())/1e6, float64(all.Utime.Nano()+all.Stime.Nano())/1e6, float64(thread.Minflt)
 }
 
 func (r *reading) memory() {
@@ -129,7 +130,7 @@ func (r *reading) memory() {
 		fmt.Sscanf(line, "RssFile: %f kB", &file)
 		fmt.Sscanf(line, "RssShmem: %f kB", &shared)
 	}
-	r[3], r[4], r[5], r[6] = (memory+file+shared)*1024/1e6, file*1024/1e6, shared*1024/1e6, memory*1024/1e6
+	r[4], r[5], r[6], r[7] = (memory+file+shared)*1024/1e6, file*1024/1e6, shared*1024/1e6, memory*1024/1e6
 }
 
 // files makes what Start makes: the directories, the lock, the control page, the dictionary, chunks, the ring of a thread and meta,

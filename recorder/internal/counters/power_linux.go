@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // powerDir has a directory for each part of the machine whose energy is counted:
@@ -48,7 +49,7 @@ func (k *kernel) openPower() (*gauge, error) {
 // powerName is the name of a zone, with that of the package if it is a part of one.
 func (k *kernel) powerName(zone string) string {
 	name := func(zone string) string {
-		b, _ := os.ReadFile(filepath.Join(k.root, powerDir, zone, "name")) // without it the zone's own name is used
+		b, _ := rt.ReadKernel(filepath.Join(k.root, powerDir, zone, "name")) // without it the zone's own name is used
 		return cmp.Or(strings.TrimSpace(string(b)), zone)
 	}
 	own := name(zone)

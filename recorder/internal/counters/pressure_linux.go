@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 // slowEvery is how often gauges are read that the kernel updates only every other second, or that cost more
@@ -20,7 +21,7 @@ const slowEvery = time.Second
 // those above it: the nearest first, of version 1 before version 2. Not all need
 // be there: see findMemoryGroup.
 func (k *kernel) groupDirs(controller string) (dirs []string) {
-	groups, err := os.ReadFile(filepath.Join(k.root, "proc/self/cgroup"))
+	groups, err := rt.ReadKernel(filepath.Join(k.root, "proc/self/cgroup"))
 	if err != nil {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (k *kernel) openThrottling() (*gauge, error) {
 // 2, and -1 in version 1.
 func (k *kernel) limitsCPU(dir string) bool {
 	for _, file := range []string{"cpu.max", "cpu.cfs_quota_us"} {
-		if text, err := os.ReadFile(filepath.Join(k.root, dir, file)); err == nil {
+		if text, err := rt.ReadKernel(filepath.Join(k.root, dir, file)); err == nil {
 			n, _, ok := cutNumber(text)
 			return ok && n > 0
 		}

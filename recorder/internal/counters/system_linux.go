@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 )
 
 const (
@@ -120,7 +121,7 @@ func (m *Meter) withSpent(read func([]Reading) bool) func([]Reading) bool {
 // thread is the gauge of a thread's CPU time, until the thread ends.
 func (s *systemMetrics) thread(tid int) *gauge {
 	id := strconv.Itoa(tid)
-	comm, _ := os.ReadFile("/proc/self/task/" + id + "/comm") // the thread may be gone: no name
+	comm, _ := rt.ReadKernel("/proc/self/task/" + id + "/comm") // the thread may be gone: no name
 	read := cpuClock(ThreadClock(tid))
 	return &gauge{
 		specs: []Spec{{Name: "thread " + id + " " + string(bytes.TrimSpace(comm)), Category: "CPU", Description: "CPU time of one thread", Unit: rawformat.FormatNanoseconds, Mode: rawformat.CounterTotal}},

@@ -5,7 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"gprof/recorder/internal/rt"
 )
 
 // CPUName is the kernel's name of the first processor, "" if it has none, as on
@@ -41,10 +44,14 @@ func Cores() int { return coresIn("/sys/devices/system/cpu") }
 
 // coresIn counts the sets of processors that share a core.
 func coresIn(dir string) int {
-	files, _ := filepath.Glob(filepath.Join(dir, "cpu[0-9]*/topology/thread_siblings_list")) // the pattern is right
+	entries, _ := os.ReadDir(dir) // if it can't be read, nothing is known
 	known := map[string]bool{}
-	for _, file := range files {
-		if siblings, err := os.ReadFile(file); err == nil {
+	for _, e := range entries {
+		number, processor := strings.CutPrefix(e.Name(), "cpu")
+		if _, err := strconv.ParseUint(number, 10, 32); err != nil || !processor {
+			continue
+		}
+		if siblings, err := rt.ReadKernel(filepath.Join(dir, e.Name(), "topology/thread_siblings_list")); err == nil {
 			known[strings.TrimSpace(string(siblings))] = true
 		}
 	}

@@ -3,8 +3,6 @@
 package page
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -82,10 +80,8 @@ func (p *Page) Close() {
 // number returns a number that no other page has. The lock is held.
 func (l *list) number() uint64 {
 	if l.first == 0 {
-		var b [8]byte
-		rand.Read(b[:]) // never fails
 		const places = 1 << 28
-		l.first = (1 + binary.LittleEndian.Uint64(b[:])%(places-1)) * numbers
+		l.first = (1 + rt.Random()%(places-1)) * numbers
 	}
 	l.last = (l.last + 1) % numbers
 	return l.first + l.last
