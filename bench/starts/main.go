@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command starts measures what Start of the recorder costs in a program that does nothing else: the CPU time of its own thread, that
+// Command starts measures what Start of the recorder costs in a program that does nothing else: the time that elapses, the CPU time of its own thread, that
 // of all, page faults, and what is resident. Beside it, what its files alone cost: as many, of the same size, mapped, and touched
 // where Start touches them, by nothing but system calls. Each is measured in new processes, in turn:
 //

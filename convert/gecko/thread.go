@@ -137,7 +137,7 @@ func (s *Sink) writeCode() {
 	s.endTable()
 	s.out.Array("stringTable")
 	if viewer.IsPiece(len(ids)) && len(ids) <= maxAside {
-		s.out.List(len(ids), pipeline.Text, func(dst []byte) []byte {
+		s.out.ListAfter(len(ids), pipeline.Text, func(dst []byte) []byte {
 			number()
 			return viewer.AppendTexts(dst, texts.List())
 		})

@@ -62,6 +62,7 @@ type Writer struct {
 	slots   chan *slot    // free ones
 	cores   Cores         // holds one for each piece being made
 	last    chan struct{} // closed when everything handed over is written
+	made    chan struct{} // closed when the piece handed over last is made
 }
 
 // slot is a piece being made.
@@ -86,8 +87,8 @@ func New(w io.Writer, o Options) (*Writer, error) {
 		out.cores = NewCores(jobs)
 	}
 	close(out.last)
-	// One more is being filled, and one written.
-	out.slots = make(chan *slot, jobs+2)
+	// One more is being filled, one written, and one may wait for another.
+	out.slots = make(chan *slot, jobs+3)
 	for range cap(out.slots) {
 		out.slots <- new(slot)
 	}
@@ -109,7 +110,13 @@ func (w *Writer) Write(p []byte) (int, error) {
 // Go adds a piece: a function that appends its text to the slice it is given. It is called once, on
 // any goroutine, and must not use what its caller goes on to change. Go waits while too many pieces
 // are being made.
-func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
+func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) { w.hand(kind, piece, nil) }
+
+// GoAfter is Go for a piece that can't be made before the last one. It keeps no core from others meanwhile.
+func (w *Writer) GoAfter(kind Kind, piece func(dst []byte) []byte) { w.hand(kind, piece, w.made) }
+
+// hand hands a piece over that is made once another one is; nil: at once.
+func (w *Writer) hand(kind Kind, piece func(dst []byte) []byte, after <-chan struct{}) {
 	s := <-w.slots
 	s.text, w.pending = w.pending, s.text[:0]
 	if w.jobs == 1 {
@@ -117,11 +124,18 @@ func (w *Writer) Go(kind Kind, piece func(dst []byte) []byte) {
 		w.finish(s)
 		return
 	}
-	before, done := w.last, make(chan struct{})
-	w.last = done
-	w.cores <- struct{}{}
+	before, done, made := w.last, make(chan struct{}), make(chan struct{})
+	w.last, w.made = done, made
+	if after == nil {
+		w.cores <- struct{}{}
+	}
 	go func() {
+		if after != nil {
+			<-after
+			w.cores <- struct{}{}
+		}
 		w.fill(s, kind, piece)
+		close(made)
 		<-w.cores
 		<-before
 		w.finish(s)

@@ -28,13 +28,15 @@ func file(t *testing.T, w io.Writer, o Options, n int) error {
 			}
 			return dst
 		}
-		switch i % 3 {
+		switch i % 4 {
 		case 0:
 			out.Write(piece(nil))
 		case 1:
 			out.Go(Numbers, piece)
 		case 2:
 			out.Go(Text, piece)
+		case 3:
+			out.GoAfter(Text, piece)
 		}
 	}
 	return out.Close()
@@ -55,6 +57,29 @@ func TestSameBytes(t *testing.T) {
 				t.Errorf("gzip %v: %d jobs write %d bytes, one writes %d others", zip, jobs, many.Len(), one.Len())
 			}
 		}
+	}
+}
+
+// A piece that waits for the one before it is made later, and leaves its core to those behind it.
+func TestGoAfter(t *testing.T) {
+	var got bytes.Buffer
+	out, err := New(&got, Options{Jobs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, made := make(chan bool), false
+	out.Go(Numbers, func(dst []byte) []byte {
+		<-behind
+		made = true
+		return append(dst, "first "...)
+	})
+	out.GoAfter(Text, func(dst []byte) []byte { return fmt.Append(dst, made, " ") })
+	out.Go(Text, func(dst []byte) []byte {
+		close(behind)
+		return append(dst, "third"...)
+	})
+	if err := out.Close(); err != nil || got.String() != "first true third" {
+		t.Errorf("%q, %v", got.String(), err)
 	}
 }
 

@@ -38,6 +38,15 @@ func IsPiece(n int) bool { return n >= handOver }
 
 // List writes n elements of a list, which piece appends with commas between them.
 func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
+	o.list(n, kind, piece, o.pipe.Go)
+}
+
+// ListAfter is List for elements that are not known before the last list that was a piece is made.
+func (o *Output) ListAfter(n int, kind pipeline.Kind, piece func(dst []byte) []byte) {
+	o.list(n, kind, piece, o.pipe.GoAfter)
+}
+
+func (o *Output) list(n int, kind pipeline.Kind, piece func(dst []byte) []byte, hand func(pipeline.Kind, func([]byte) []byte)) {
 	switch {
 	case n == 0:
 	case !IsPiece(n):
@@ -45,7 +54,7 @@ func (o *Output) List(n int, kind pipeline.Kind, piece func(dst []byte) []byte) 
 		o.RawBytes(o.row)
 	default:
 		o.Splice()
-		o.pipe.Go(kind, piece)
+		hand(kind, piece)
 	}
 }
 
