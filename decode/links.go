@@ -227,14 +227,20 @@ func (l *linker) dropEdges() {
 
 // linkSome links the stacks with ids from from to to-1.
 func (l *linker) linkSome(from, to int) {
-	l.recognize(from, to)
-	if l.names.search.unknown == 0 {
+	s := &l.names.search
+	if l.names.own == 1 { // the tables had no stacks
+		s.unknown = to - from
+		clear(s.absent[:])
+	} else {
+		l.recognize(from, to)
+	}
+	if s.unknown == 0 {
 		return
 	}
 	for id := from; id < to; id++ {
 		switch e := l.stacks.dense[id]; {
 		case e == (edge{}) || l.depth[id] != 0:
-		case l.names.search.absent[id-from]:
+		case s.absent[id-from]:
 			l.know(id, l.names.tables.Stacks.Append(l.stacks.dense[e.parent].link().sid, stream.FrameID(l.frame(uint64(e.frame)))))
 		case uint64(e.parent) < uint64(id):
 			l.add(uint64(id), e)
