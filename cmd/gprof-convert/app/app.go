@@ -130,8 +130,8 @@ func usageHint(args []string, err error) string {
 	if !errors.As(err, &parse) || parse.Context.Selected() == nil {
 		return help
 	}
-	if name := parse.Context.Selected().Name; name != "convert" {
-		return "gprof-convert " + name + " --help shows its flags, and examples"
+	if command := parse.Context.Selected(); command.Name != "convert" {
+		return fmt.Sprintf("want gprof-convert %s; gprof-convert %s --help shows its flags, and examples", command.Summary(), command.Name)
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz" // of which commands consist
 	if word := args[0]; word != "" && word != "convert" && strings.Trim(word, letters) == "" {
