@@ -1,7 +1,8 @@
 //go:build linux
 
 // Growth measures how the cost of a conversion grows with the recording: with its samples, stacks, processes, threads,
-// markers, and generations of the dictionary. It prints a table in Markdown and draws a picture.
+// markers, and generations of the dictionary. It prints a table in Markdown and draws a picture. A recording of 10 GB takes
+// minutes to make and to convert, and both room on the disk: each is deleted before the next one is made.
 //
 //	go -C bench run ./growth [-mb 100,1000,10000] [-only generations] [-o growth.svg]
 //
@@ -31,16 +32,19 @@ import (
 var dimensions = []struct {
 	name string
 	grow func(bytes int64) string // flags of makecorpus
-	mem  string                   // ceiling; "": the default
+	mem  int64                    // ceiling beyond the default, by MB of the recording, in MiB
 }{
-	{"samples", func(bytes int64) string { return "" }, ""},
-	{"stacks", func(bytes int64) string { return fmt.Sprint("-stacks ", bytes/500) }, "8GiB"}, // each stays in memory
+	{"samples", func(bytes int64) string { return "" }, 0},
+	{"stacks", func(bytes int64) string { // each stays in memory; a dictionary is of at most 256 MiB
+		n := max(1, bytes/1e9)
+		return fmt.Sprint("-grow -generations ", n, " -stacks ", bytes/n/500)
+	}, 1},
 	{"processes", func(bytes int64) string {
 		return fmt.Sprint("-stacks 5000 -threads 4 -writers 1 -chunk 65536 -processes ", bytes/100_000)
-	}, ""},
-	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }, ""},
-	{"markers", func(bytes int64) string { return "-markers 20000" }, ""},
-	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }, "8GiB"}, // of stacks of its own
+	}, 0},
+	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }, 0},
+	{"markers", func(bytes int64) string { return "-markers 20000" }, 0},
+	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }, 1}, // of stacks of its own
 }
 
 // tolerated is how much the cost of a byte may grow from one size to the next.
@@ -89,7 +93,7 @@ func run(sizes []string, only, format, out string) error {
 			if err != nil {
 				return err
 			}
-			p, err := measure(filepath.Join(dir, "session"), tool, format, d.mem, mb*1e6, d.grow(mb*1e6))
+			p, err := measure(filepath.Join(dir, "session"), tool, format, 256+d.mem*mb, mb*1e6, d.grow(mb*1e6))
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s, %s MB: %w", d.name, size, err))
 				break
@@ -107,9 +111,10 @@ func run(sizes []string, only, format, out string) error {
 
 // measure makes a recording, and converts it until that took ten seconds in all, or three times. It is the run in
 // the middle.
-func measure(session, tool, format, mem string, bytes int64, flags string) (point, error) {
+func measure(session, tool, format string, mem, bytes int64, flags string) (point, error) {
 	defer os.RemoveAll(session)
 	var made corpus.Corpus
+	begun := time.Now()
 	if err := program.Corpus(&made, append(strings.Fields(flags), "-bytes", fmt.Sprint(bytes), "-o", session)...); err != nil {
 		return point{}, err
 	}
@@ -118,10 +123,11 @@ func measure(session, tool, format, mem string, bytes int64, flags string) (poin
 		return point{}, err
 	}
 	read += made.Bytes
+	fmt.Fprintf(os.Stderr, "made %.0f MB in %v (%s)\n", float64(read)/1e6, time.Since(begun).Round(time.Second), flags)
 	var runs []program.Cost
 	var all time.Duration
 	for len(runs) < 3 && (all < 10*time.Second || len(runs) == 0) {
-		cost, err := program.Run(exec.Command(tool, session, "-q", "-f", format, "-o", "-", "--mem", cmp.Or(mem, "256MiB")))
+		cost, err := program.Run(exec.Command(tool, session, "-q", "--strict", "-f", format, "-o", "-", "--mem", fmt.Sprint(mem, "MiB")))
 		if err != nil {
 			return point{}, err
 		}
