@@ -29,10 +29,7 @@ func (a *adder) add(b *Batch) error {
 		return err
 	}
 	if others && b.Len() < looseRows {
-		if err := a.append(r, b, stretch{0, b.Len(), b.ascent(0) < b.Len()}); err != nil {
-			return err
-		}
-		return a.to.bound()
+		return a.append(r, b, stretch{0, b.Len(), b.ascent(0) < b.Len()})
 	}
 	if b.tangled() {
 		a.order.sort(b)
@@ -44,7 +41,7 @@ func (a *adder) add(b *Batch) error {
 		}
 		from = to
 	}
-	return a.to.bound()
+	return nil
 }
 
 // stretch is the rows from from to to-1 of a batch. They are in order, unless they are loose.
@@ -53,7 +50,7 @@ type stretch struct {
 	loose    bool
 }
 
-// append adds rows of b to a run of r, or to its loose rows.
+// append adds rows of b to a run of r, or to its loose rows. It spills what is in memory if that is too much then.
 func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 	a.blocks, a.ends = a.blocks[:0], a.ends[:0]
 	for from, begin := of.from, 0; from < of.to; begin = len(a.blocks) {
@@ -74,6 +71,9 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 		s.store.Append(run, a.blocks[begin:end])
 		begin = end
 	}
+	if s.store.Used() > s.memory {
+		return s.spill()
+	}
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
 		return s.runFor(r, first, last)
 	}
 	if r.loose == nil {
-		r.loose = new(runs.Run)
+		r.loose = &runs.Run{Unordered: true}
 		s.store.CountRun()
 	}
 	return r.loose
@@ -94,7 +94,6 @@ func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
 // announce notes what of the tables the rows of b refer to. It returns their series, or nil if it
 // has summed them up, and whether the series has other rows.
 func (s *Sorter) announce(b *Batch) (of *seriesRuns, others bool, err error) {
-	timed := slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.markStacks(b.Stack); err != nil {
@@ -111,7 +110,7 @@ func (s *Sorter) announce(b *Batch) (of *seriesRuns, others bool, err error) {
 	if len(b.Goroutine) > 0 {
 		s.goroutines |= 1 << b.Series.Kind
 	}
-	s.cpu = s.cpu || timed
+	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
 	if s.summing.of != nil {
 		if r.tally.add(tally(b)); s.summing.take(b) {
 			return nil, false, nil
@@ -119,14 +118,4 @@ func (s *Sorter) announce(b *Batch) (of *seriesRuns, others bool, err error) {
 	}
 	s.kept += int64(b.Len())
 	return r, r.others(), nil
-}
-
-// bound spills what is in memory if that is too much.
-func (s *Sorter) bound() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.store.Used() > s.memory {
-		return s.spill()
-	}
-	return nil
 }

@@ -114,19 +114,27 @@ type reader struct {
 	meter   meter
 }
 
+// checkRows is after how many rows it is looked how far reading has come: batches may be of a few rows each.
+const checkRows = 1 << 10
+
 // read takes all rows of src.
 func (r *reader) read(src Source) error {
 	progress, _ := src.(Progress)
 	err := Spread(src, func() func(*Batch) error {
-		a := &adder{to: r.sorter}
+		a, rows := &adder{to: r.sorter}, checkRows
 		return func(b *Batch) error {
-			if err := a.add(b); err != nil {
+			rows += b.Len()
+			if err := a.add(b); err != nil || rows < checkRows {
 				return err
 			}
+			rows = 0
 			return r.advance(progress)
 		}
 	})
 	if err != nil {
+		return err
+	}
+	if err := r.advance(progress); err != nil {
 		return err
 	}
 	r.meter.finish()

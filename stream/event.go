@@ -151,5 +151,10 @@ func (s Series) Compare(o Series) int {
 		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
 }
 
+// hash is the same for equal series, and another one for each track of a kind.
+func (s Series) hash() uint32 {
+	return uint32(s.Track) ^ uint32(s.Kind)<<7 ^ uint32(s.Event)<<9 ^ uint32(s.Counter)<<9 ^ uint32(s.Process)<<11
+}
+
 // ErrBatch says that a batch does not fit its series, which is a fault of the Source.
 var ErrBatch = errors.New("bad batch")

@@ -8,8 +8,8 @@ import (
 )
 
 // extentList are the places of a run's blocks in the spill file. An extent is blocks, each
-// after its length in 4 bytes, then a link: the place of the next extent. So a run with a
-// thousand extents takes as little memory as one with a single extent.
+// after its length in 4 bytes, then a link: the place of the next extent, or of an unordered run that of the
+// one that was written before. So a run with a thousand extents takes as little memory as one with a single extent.
 type extentList struct {
 	first, last extent
 }
@@ -37,7 +37,9 @@ func readLink(link []byte) extent {
 type Reader struct {
 	store *Store
 	held  ref
-	rest  extent // of the current extent, not read yet
+	back  bool   // links lead to earlier extents
+	here  extent // the current one
+	rest  extent // of it, not read yet
 	buf   []byte // read ahead, followed by slack
 	from  int
 	ahead int // how many bytes are read at a time
@@ -48,12 +50,12 @@ func (s *Store) NewReader() Reader { return Reader{store: s} }
 
 // Reset makes r begin with the first block of a run, and read ahead bytes at a time.
 func (r *Reader) Reset(from *Run, ahead int) {
-	r.held, r.ahead = from.held.first, ahead
+	r.held, r.ahead, r.back = from.held.first, ahead, from.Unordered
 	r.enter(from.spilled.first)
 }
 
 // enter goes to an extent, which may be none.
-func (r *Reader) enter(e extent) { r.rest, r.buf, r.from = e, r.buf[:0], 0 }
+func (r *Reader) enter(e extent) { r.here, r.rest, r.buf, r.from = e, e, r.buf[:0], 0 }
 
 // left is how much of the current extent is left.
 func (r *Reader) left() int64 { return int64(len(r.buf)-r.from) + r.rest.size }
@@ -85,8 +87,12 @@ func (r *Reader) nextExtent() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, here := readLink(link), r.rest.off
-	if next.size != 0 && (next.off < here || next.size <= linkBytes) {
+	next := readLink(link)
+	first, second := r.here, next
+	if r.back {
+		first, second = next, r.here
+	}
+	if next.size != 0 && (second.off < first.end() || next.size <= linkBytes) {
 		return nil, ErrDamaged // would never end
 	}
 	r.enter(next)

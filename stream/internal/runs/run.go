@@ -33,6 +33,7 @@ func (k Key) Less(l Key) bool {
 // Run is sorted rows: blocks in the spill file, then blocks in memory.
 type Run struct {
 	First, Last Key
+	Unordered   bool // blocks may come back in any order
 	spilled     extentList
 	held        chain
 	heldFirst   Key // of the rows in memory
@@ -49,7 +50,7 @@ func (r *Run) Extend(first, last Key) {
 // Held is the part of the run that is in memory, as a run of its own, and the size of its
 // blocks, 0 if there are none.
 func (r *Run) Held() (part Run, bytes int64) {
-	return Run{First: r.heldFirst, Last: r.Last, held: r.held}, r.held.size
+	return Run{First: r.heldFirst, Last: r.Last, Unordered: r.Unordered, held: r.held}, r.held.size
 }
 
 // DropHeld leaves only the spilled parts of runs.

@@ -29,11 +29,11 @@ func TestOverlap(t *testing.T) {
 // blockOf is the i-th block of a run; some are larger than a buffer.
 func blockOf(i, size int) []byte { return append(make([]byte, size), byte(i)) }
 
-// Blocks of several runs come back in order, in whatever extents, spilled or not.
+// Blocks of several runs come back in order, in whatever extents, spilled or not. Those of an unordered run all come back.
 func TestRuns(t *testing.T) {
 	for _, size := range []int{0, 100 << 10} {
 		s := NewStore(t.TempDir())
-		all := make([]Run, 2)
+		all := []Run{{}, {}, {Unordered: true}}
 		for i := range 5 {
 			for k := range all {
 				s.Append(&all[k], blockOf(2*i, size))
@@ -49,10 +49,19 @@ func TestRuns(t *testing.T) {
 		for k := range all {
 			r := s.NewReader()
 			r.Reset(&all[k], 1)
-			for i := range 10 {
-				if block, err := r.Next(); err != nil || block[len(block)-1] != byte(i) {
-					t.Fatalf("size %d: block %d is %v (%v)", size, i, block, err)
+			var got []byte
+			for range 10 {
+				block, err := r.Next()
+				if err != nil || block == nil {
+					t.Fatalf("size %d: after %d blocks of run %d: %v, %v", size, len(got), k, block, err)
 				}
+				got = append(got, block[len(block)-1])
+			}
+			if all[k].Unordered {
+				slices.Sort(got)
+			}
+			if want := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(got, want) {
+				t.Errorf("size %d: the blocks of run %d are %v", size, k, got)
 			}
 			if block, err := r.Next(); block != nil || err != nil {
 				t.Errorf("after the last block: %v, %v", block, err)
@@ -65,6 +74,11 @@ func TestRuns(t *testing.T) {
 // A spill file that was cut or changed gives an error.
 func TestDamage(t *testing.T) {
 	for name, damage := range map[string]func(*Store, *Run) error{
+		"circle of an unordered run": func(s *Store, r *Run) error {
+			r.Unordered, r.spilled.first = true, r.spilled.last
+			_, err := s.file.WriteAt(appendLink(nil, r.spilled.last), r.spilled.last.end()-linkBytes)
+			return err
+		},
 		"cut": func(s *Store, r *Run) error {
 			r.spilled.first.size += 10
 			return nil

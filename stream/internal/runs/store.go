@@ -65,12 +65,16 @@ func (s *Store) Write(block []byte) error {
 
 // End appends the blocks that were written since begin to r.
 func (s *Store) End(r *Run, begin int64) error {
-	if err := s.put(appendLink(s.number[:0], extent{})); err != nil {
+	next := extent{}
+	if r.Unordered {
+		next = r.spilled.first // nothing that was written before needs to be changed
+	}
+	if err := s.put(appendLink(s.number[:0], next)); err != nil {
 		return err
 	}
 	here, before := extent{begin, s.file.Size() - begin}, r.spilled.last
 	r.spilled.last = here
-	if before.size == 0 {
+	if before.size == 0 || r.Unordered {
 		r.spilled.first = here
 		return nil
 	}
