@@ -44,9 +44,11 @@ func (s *heapSource) Spread(taker func() func(*stream.Batch) error) error {
 	err := stream.Spread(s.Source, func() func(*stream.Batch) error {
 		take := taker()
 		return func(b *stream.Batch) error {
-			mu.Lock()
-			s.see(b)
-			mu.Unlock()
+			if b.Series.Kind != stream.Samples { // most batches
+				mu.Lock()
+				s.see(b)
+				mu.Unlock()
+			}
 			return take(b)
 		}
 	})

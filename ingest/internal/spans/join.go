@@ -89,11 +89,11 @@ func (j *joined) Spread(taker func() func(*stream.Batch) error) error {
 func (j *joined) pass(b *stream.Batch) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.Full() {
-		return errFull
-	}
 	if !j.waits(b) {
 		return nil
+	}
+	if j.Full() {
+		return errFull
 	}
 	return j.see(b)
 }
