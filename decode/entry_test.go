@@ -139,24 +139,24 @@ func TestLastSamples(t *testing.T) {
 	var last lastSamples
 	for chunk := range uint64(5) {
 		last.clear()
-		if _, used := last.find(whoOf(0, chunk)); used {
+		if last.find(whoOf(0, chunk)) >= 0 {
 			t.Fatal("an empty table holds something")
 		}
 		for i := range uint64(1000) {
-			last.of(whoOf(i%10, i)).stack = 0
-			last.of(whoOf(i%10, i)).stack = 7 + stream.StackID(i)
+			last.samples[last.of(whoOf(i%10, i))].stack = 0
+			last.samples[last.of(whoOf(i%10, i))].stack = 7 + stream.StackID(i)
 		}
 		for i := range uint64(1000) {
 			want := 7 + stream.StackID(i)
 			if i%10 != 0 { // of a thread the last one counts, whatever its goroutine was
 				want = 7 + 990 + stream.StackID(i%10)
 			}
-			if s, used := last.find(whoOf(i%10, i)); !used || s.stack != want {
-				t.Fatalf("chunk %d: thread %d goroutine %d has stack %d, want %d", chunk, i%10, i, s.stack, want)
+			if at := last.find(whoOf(i%10, i)); at < 0 || last.samples[at].stack != want {
+				t.Fatalf("chunk %d: the stack of thread %d goroutine %d is not %d", chunk, i%10, i, want)
 			}
 		}
-		if last.used != 100+9 {
-			t.Errorf("%d are used, want 109", last.used)
+		if n := len(last.samples); n != 100+9 {
+			t.Errorf("there are %d, want 109", n)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestGathered(t *testing.T) {
 		for i := range uint64(1000) {
 			l := &some[random.IntN(len(some))]
 			s := pendingSample{at: stream.Time(random.IntN(100)), index: i, thread: i % 7, goroutine: i % 5, weight: i % 3, cpu: i % 11, labels: stream.LabelsID(i % 2)}
-			r.gather(l, &s, stream.StackID(i%13))
+			r.gather(r.gathering().number(l, r.flight+1), &s, stream.StackID(i%13))
 			want[l.series()] = append(want[l.series()], s)
 		}
 		h := r.hand(nil)
@@ -245,12 +245,41 @@ func TestGathered(t *testing.T) {
 	}
 }
 
+// The number of a series is that of the lane that a sample has, and another one after each hand-over, whatever the lane depends on.
+func TestNumberedLane(t *testing.T) {
+	for grouping := ByTrack; grouping <= ByProcessor; grouping++ {
+		w := worker{run: &run{tables: new(stream.Tables), grouping: grouping}, job: job{process: &process{Input: Input{ID: 1}}}, rows: rows{gathers: true}}
+		w.view = &view{dict: &dictionary{links: links{roots: []string{"first", "second"}}}, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}}
+		w.view.main = w.lane(trackKey{"main", mainTrack})
+		for id := range uint64(2) {
+			w.view.dict.tracks.put(1+id, w.view.dict.keep([]byte{'a' + byte(id)}))
+		}
+		for range 3 {
+			numbers := map[int32]*lane{}
+			for i := range 64 {
+				s := pendingSample{thread: uint64(i % 3), track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
+				want := w.sampleLane(s.thread, s.track, s.link)
+				got, number := w.numberedLane(&s)
+				if of := numbers[number]; got != want || of != nil && of != want || w.rows.gathered.series[number] != want.series() {
+					t.Fatalf("grouping %d: %+v has the lane of track %d and number %d, want track %d", grouping, s, got.id, number, want.id)
+				}
+				numbers[number] = want
+			}
+			if n := len(w.rows.gathered.series); n != len(numbers) || n < 2 {
+				t.Errorf("grouping %d: %d series have %d numbers", grouping, n, len(numbers))
+			}
+			w.rows.hand(nil)
+			w.rows.gathers = true // though they are few
+		}
+	}
+}
+
 // Samples are gathered while there are many tracks.
 func TestGathers(t *testing.T) {
 	for _, c := range []struct{ series, gathered int }{{10, 0}, {manyTracks - 1, 0}, {manyTracks, 0}, {0, manyTracks - 1}, {3, manyTracks}} {
 		r := rows{order: make([]*stream.Batch, c.series), gathers: c.gathered > 0}
 		for i := range c.gathered {
-			r.gather(&lane{id: stream.TrackID(i + 1)}, new(pendingSample), 0)
+			r.gather(r.gathering().number(&lane{id: stream.TrackID(i + 1)}, r.flight+1), new(pendingSample), 0)
 		}
 		if r.hand(nil); r.gathers != (max(c.series, c.gathered) >= manyTracks) || r.tracks != c.gathered || r.count != 0 {
 			t.Errorf("after %d series and %d tracks: gathers is %v, tracks %d, %d rows are left", c.series, c.gathered, r.gathers, r.tracks, r.count)

@@ -40,7 +40,7 @@ func (g *gathered) reset() {
 // number is that of the series of a lane, a new one if it was asked for in no hand-over so far, or in another one.
 func (g *gathered) number(l *lane, flight uint32) int32 {
 	if l.flight != flight {
-		l.flight, l.number = flight, int32(len(g.series))
+		l.numbered = numbered{int32(len(g.series)), flight}
 		g.series, g.ends = append(g.series, l.series()), append(g.ends, 0)
 	}
 	return l.number

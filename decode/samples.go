@@ -101,6 +101,13 @@ func (w *worker) idle(e *entry) {
 	s.cpu, s.like = 1, likeAll // 0 ns
 }
 
+// place is where a sample belongs.
+type place struct {
+	lane   *lane // nil for one like the one before it
+	number int32 // of the series that it is gathered in
+	last   int32 // among the last samples of threads; below 0: there is none
+}
+
 // addSamples makes rows of pending samples, those of some blocks at once: looking up their stacks
 // together overlaps cache misses, in a fifth of the time.
 func (w *worker) addSamples() {
@@ -111,58 +118,83 @@ func (w *worker) addSamples() {
 		}
 	}
 	if w.rows.gathers {
-		w.findLanes()
-	}
-	for i := range w.pending {
-		s := &w.pending[i]
-		switch {
-		case s.like != likeNone:
-			w.addLike(s)
-		case w.rows.gathers:
-			w.addSample(w.lanes[i], s)
-		default:
-			w.addSample(w.sampleLane(s.thread, s.track, s.link), s)
+		w.addGathered()
+	} else {
+		for i := range w.pending {
+			s := &w.pending[i]
+			w.addSample(w.placeOf(s), s)
 		}
 	}
 	w.pending = w.pending[:0]
 }
 
-// findLanes looks up the lanes of pending samples, and touches what is needed next of each: so many lanes and threads, too,
-// are far from each other in memory.
-func (w *worker) findLanes() {
-	w.lanes = w.lanes[:0]
-	g := w.rows.gathering()
+// addGathered adds samples of many tracks, which are looked up together like their stacks: so many lanes and threads, too, are
+// far from each other in memory.
+func (w *worker) addGathered() {
+	w.places = w.places[:0]
 	for i := range w.pending {
-		s, l := &w.pending[i], (*lane)(nil)
-		if s.like == likeNone {
-			l = w.sampleLane(s.thread, s.track, s.link)
-			g.number(l, w.rows.flight+1)
-		}
-		w.lanes = append(w.lanes, l)
-		w.touched += w.last.chunkAt(whoOf(s.thread, s.goroutine))
+		w.places = append(w.places, w.placeOf(&w.pending[i]))
+	}
+	for i, at := range w.places {
+		w.addSample(at, &w.pending[i])
 	}
 }
 
-func (w *worker) addSample(l *lane, s *pendingSample) {
+// placeOf looks up the place of a sample. Samples before it have been looked up.
+func (w *worker) placeOf(s *pendingSample) (at place) {
+	who := whoOf(s.thread, s.goroutine)
+	if s.like != likeNone {
+		at.last = w.last.find(who)
+		return at
+	}
+	at.last = w.last.of(who)
+	if w.rows.gathers {
+		at.lane, at.number = w.numberedLane(s)
+	} else {
+		at.lane = w.sampleLane(s.thread, s.track, s.link)
+	}
+	return at
+}
+
+// numberedLane is the lane of a sample, and the number of its series. Mostly that takes no look at the lane.
+func (w *worker) numberedLane(s *pendingSample) (l *lane, number int32) {
+	v, flight := w.view, w.rows.flight+1
+	if s.track < uint64(len(v.numbers)) && v.numbers[s.track].flight == flight && w.run.grouping != ByThread {
+		return v.tracks[s.track], v.numbers[s.track].number
+	}
+	l = w.sampleLane(s.thread, s.track, s.link)
+	number = w.rows.gathering().number(l, flight)
+	if s.track < uint64(len(v.tracks)) && v.tracks[s.track] == l {
+		v.numbers = append(v.numbers, make([]numbered, len(v.tracks)-len(v.numbers))...)
+		v.numbers[s.track] = l.numbered
+	}
+	return l, number
+}
+
+func (w *worker) addSample(at place, s *pendingSample) {
+	if s.like != likeNone {
+		w.addLike(at, s)
+		return
+	}
 	if s.stack > inlineStack && s.link.sid == 0 {
 		w.note(stream.ReasonUndefined, "stacks", "")
 	}
-	last := w.last.of(whoOf(s.thread, s.goroutine))
-	last.goroutine, last.labels, last.lane, last.stack, last.tick = s.goroutine, s.labels, l, s.link.sid, s.tick
-	w.addTo(l, s, s.link.sid)
+	last := &w.last.samples[at.last]
+	last.goroutine, last.labels, last.lane, last.stack, last.tick = s.goroutine, s.labels, at.lane, s.link.sid, s.tick
+	w.addTo(at, s, s.link.sid)
 }
 
 // addLike adds a sample that repeats the last one of its thread.
-func (w *worker) addLike(s *pendingSample) {
-	last, ok := w.last.find(whoOf(s.thread, s.goroutine))
+func (w *worker) addLike(at place, s *pendingSample) {
 	switch {
-	case !ok && w.chunk.Cut:
+	case at.last < 0 && w.chunk.Cut:
 		w.note(stream.ReasonLeftOut, "samples", "that repeat one before the slice")
 		return
-	case !ok:
+	case at.last < 0:
 		w.note(stream.ReasonNoStack, "samples", "")
 		return
 	}
+	last := &w.last.samples[at.last]
 	if s.like == likeAll {
 		s.goroutine, s.labels = last.goroutine, last.labels
 		s.tick += last.tick
@@ -170,14 +202,18 @@ func (w *worker) addLike(s *pendingSample) {
 		w.first, w.latest = min(w.first, s.at), max(w.latest, s.at)
 	}
 	last.tick = s.tick
-	w.addTo(last.lane, s, last.stack)
+	if at.lane = last.lane; w.rows.gathers {
+		at.number = w.rows.gathering().number(at.lane, w.rows.flight+1)
+	}
+	w.addTo(at, s, last.stack)
 }
 
-func (w *worker) addTo(l *lane, s *pendingSample, stack stream.StackID) {
+func (w *worker) addTo(at place, s *pendingSample, stack stream.StackID) {
 	if w.rows.gathers {
-		w.rows.gather(l, s, stack)
+		w.rows.gather(at.number, s, stack)
 		return
 	}
+	l := at.lane
 	b := w.rows.current(&l.samples)
 	if b == nil {
 		b = w.rows.in(&l.samples, l.series(), 0)
@@ -204,12 +240,12 @@ func known(number uint64) int64 {
 	return int64(number)
 }
 
-// lastSamples has the last sample of each thread in a chunk. It is an open-addressed table whose
-// entries have the number of the chunk, so clearing it is counting on.
+// lastSamples has the last sample of each thread in a chunk: a list, and an open-addressed table of places in it. Its slots
+// have the number of the chunk, so clearing it is counting on.
 type lastSamples struct {
-	slots []lastSample // a power of two
-	used  int
-	chunk uint32
+	samples []lastSample
+	slots   []lastSlot // a power of two
+	chunk   uint32
 }
 
 type lastSample struct {
@@ -219,8 +255,11 @@ type lastSample struct {
 	lane      *lane
 	stack     stream.StackID
 	labels    stream.LabelsID
-	chunk     uint32
-	_         [3]uint32 // fills a cache line
+}
+
+type lastSlot struct {
+	chunk uint32
+	place int32
 }
 
 // whoOf is a thread, or a goroutine if that is unknown.
@@ -232,55 +271,48 @@ func whoOf(thread, goroutine uint64) uint64 {
 }
 
 func (l *lastSamples) clear() {
-	l.used = 0
+	l.samples = l.samples[:0]
 	if l.chunk++; l.chunk == 0 || l.slots == nil {
-		l.slots, l.chunk = make([]lastSample, 64), 1
+		l.slots, l.chunk = make([]lastSlot, 64), 1
 	}
 }
 
-// home is where the search for the slot of who begins.
-func (l *lastSamples) home(who uint64) uint64 {
-	return who * 0x9e3779b97f4a7c15 >> 40 & uint64(len(l.slots)-1)
-}
-
-// chunkAt is the chunk of the slot there.
-func (l *lastSamples) chunkAt(who uint64) uint32 { return l.slots[l.home(who)].chunk }
-
-// find returns the slot of who, and whether it is in use.
-func (l *lastSamples) find(who uint64) (s *lastSample, used bool) {
+// slot returns the slot of who, which may be free.
+func (l *lastSamples) slot(who uint64) *lastSlot {
 	mask := uint64(len(l.slots) - 1)
-	for i := l.home(who); ; i = (i + 1) & mask {
-		s = &l.slots[i]
-		if s.chunk != l.chunk {
-			return s, false
-		}
-		if s.who == who {
-			return s, true
+	for i := who * 0x9e3779b97f4a7c15 >> 40 & mask; ; i = (i + 1) & mask {
+		if s := &l.slots[i]; s.chunk != l.chunk || l.samples[s.place].who == who {
+			return s
 		}
 	}
 }
 
-// of returns the slot of who, to be filled in place, see [worker.wait].
-func (l *lastSamples) of(who uint64) *lastSample {
-	s, used := l.find(who)
-	if !used {
-		if l.used++; 2*l.used > len(l.slots) {
-			l.grow()
-			s, _ = l.find(who)
-		}
-		s.who, s.chunk = who, l.chunk
+// find returns the place of who in the list, below 0 if it has none.
+func (l *lastSamples) find(who uint64) int32 {
+	if s := l.slot(who); s.chunk == l.chunk {
+		return s.place
 	}
-	return s
+	return -1
+}
+
+// of returns the place of who, to be filled there, see [worker.wait].
+func (l *lastSamples) of(who uint64) int32 {
+	s := l.slot(who)
+	if s.chunk == l.chunk {
+		return s.place
+	}
+	at := int32(len(l.samples))
+	l.samples = append(l.samples, lastSample{who: who})
+	if *s = (lastSlot{l.chunk, at}); 2*len(l.samples) > len(l.slots) {
+		l.grow()
+	}
+	return at
 }
 
 func (l *lastSamples) grow() {
-	old := l.slots
-	l.slots = make([]lastSample, 2*len(old))
-	for i := range old {
-		if old[i].chunk == l.chunk {
-			s, _ := l.find(old[i].who)
-			*s = old[i]
-		}
+	l.slots = make([]lastSlot, 2*len(l.slots))
+	for i := range l.samples {
+		*l.slot(l.samples[i].who) = lastSlot{l.chunk, int32(i)}
 	}
 }
 

@@ -14,9 +14,10 @@ type view struct {
 	dict      *dictionary
 	lanes     map[trackKey]*lane
 	main      *lane
-	tracks    []*lane // by id of the recording; nil where not used yet
-	roots     []*lane // by index in dict.roots, likewise
-	counters  []slot  // by id of the recording
+	tracks    []*lane    // by id of the recording; nil where not used yet
+	numbers   []numbered // of their lanes, while samples are gathered
+	roots     []*lane    // by index in dict.roots, likewise
+	counters  []slot     // by id of the recording
 	threads   map[uint64]*lane
 	starts    map[uint64]*lane // by address where a goroutine began
 	labels    map[uint64]stream.LabelsID
@@ -27,14 +28,20 @@ type view struct {
 
 // lane is a track with the slots of its series.
 type lane struct {
-	process         stream.ProcessID
-	id              stream.TrackID
-	number          int32  // of the series of its samples among those that are gathered
-	flight          uint32 // in which it has that number
+	process stream.ProcessID
+	id      stream.TrackID
+	numbered
 	samples, delays slot
 	allocations     slot
 	waits           slot
 	markers         []slot // by event number
+}
+
+// numbered is the number that the series of a lane's samples has among those that are gathered. Those of thousands of
+// lanes stay in the cache, if they lie side by side.
+type numbered struct {
+	number int32
+	flight uint32 // in which it has that number; the first is 1
 }
 
 // series is that of the lane's samples.

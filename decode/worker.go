@@ -60,8 +60,7 @@ type worker struct {
 	sampling sampling
 	last     lastSamples
 	pending  []pendingSample
-	lanes    []*lane // of pending, while samples of many tracks are gathered
-	touched  uint32  // has what findLanes loads, which is not needed yet
+	places   []place // of pending, while samples of many tracks are gathered
 	entry    entry
 
 	rows  rows
@@ -477,11 +476,9 @@ func (r *rows) full() bool {
 	return !r.gathers && len(r.order) >= manyTracks || r.count >= min(seriesRows*len(r.order)+trackRows*r.tracks, r.most)
 }
 
-// gather adds a sample of a lane to those that have no batch yet.
-func (r *rows) gather(l *lane, s *pendingSample, stack stream.StackID) {
-	g := r.gathering()
-	number := g.number(l, r.flight+1)
-	row := g.add(number)
+// gather adds a sample to those that have no batch yet, by the number of its series.
+func (r *rows) gather(number int32, s *pendingSample, stack stream.StackID) {
+	row := r.gathering().add(number)
 	row.at, row.index, row.series, row.stack, row.labels = s.at, s.index, number, stack, s.labels
 	row.weight, row.cpu, row.thread, row.goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
 	r.count++
