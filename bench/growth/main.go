@@ -17,10 +17,12 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"gprof/bench/internal/program"
@@ -76,6 +78,13 @@ func run(sizes []string, only, format, out string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, os.Interrupt, syscall.SIGTERM)
+	go func() { // such recordings fill a disk
+		<-ended
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}()
 	tool, err := program.Build(dir)
 	if err != nil {
 		return err
