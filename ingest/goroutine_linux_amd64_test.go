@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"gprof/recorder"
 	"gprof/stream"
@@ -23,8 +25,13 @@ func TestDuringOwnGoroutine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
+	var seen atomic.Bool
 	for i := range 2 {
-		all.Go(func() { spin(i == 0) })
+		all.Go(func() { spin(i == 0, &seen) })
+	}
+	for deadline := time.Now().Add(time.Minute); !seen.Load(); time.Sleep(20 * time.Millisecond) { // a busy machine gives them time late
+		_, by := samplesBy(t, rec.Session(), nil)
+		seen.Store(len(by) == 2 || time.Now().After(deadline))
 	}
 	all.Wait()
 	if err := rec.Stop(); err != nil {
@@ -47,13 +54,13 @@ func TestDuringOwnGoroutine(t *testing.T) {
 	}
 }
 
-// spin takes some tenths of a second of a processor, all of it in a marker if that is wanted.
-func spin(marked bool) (sum int) {
+// spin takes time of a processor until it is told to end, all of it in a marker if that is wanted.
+func spin(marked bool, end *atomic.Bool) (sum int) {
 	if marked {
 		defer busy.Begin().End()
 	}
-	for n := range 300_000_000 {
-		sum += n
+	for !end.Load() {
+		sum++
 	}
 	return sum
 }
