@@ -10,6 +10,7 @@ KILLS    ?= 1000
 SAMPLES  ?= 50000000
 VERSIONS := go1.26.8,go1.27.4
 DEMO     := out/demo
+PARTS    := programs files race recording around builds documents
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -39,11 +40,11 @@ test: tools ## run the tests with the race detector
 
 check: ## all that continuous integration checks
 	@.ci/install compiler
-	@.ci/install & install=$$!; .ci/static; wait $$install
-	@go run .ci/tally.go '.ci/suite recording' '.ci/suite reading' '.ci/suite around'
+	@.ci/install & install=$$!; .ci/vet; wait $$install
+	@go run .ci/tally.go $(PARTS:%='.ci/suite %') .ci/static
 
 soak: tools ## for a release, some hours: full sizes, a thousand kills, every fuzz target for FUZZTIME
-	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; failed=0; for part in recording reading around; do \
+	@export TEST_SOAK=1 GOFLAGS=-timeout=2h; failed=0; for part in $(PARTS); do \
 		go run .ci/tally.go ".ci/suite $$part" || failed=1; \
 	done; exit $$failed
 	@$(MAKE) --no-print-directory crash hosts mutants fuzz

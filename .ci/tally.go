@@ -1,5 +1,5 @@
 // Command tally reads what `go test -json` prints, on its standard input, or of the
-// commands that are its arguments, which run side by side. It shows a line a package and
+// commands that are its arguments, some of which run side by side. It shows a line a package and
 // the output of what failed, and ends with "N passed, N failed". It counts
 // tests, examples and fuzz targets, not their subtests. A skipped test counts
 // as failed: nothing here may be skipped. It exits 1 if anything failed.
@@ -12,8 +12,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
+	"time"
 )
 
 // event is a line of test2json; see `go doc test2json`.
@@ -38,9 +40,18 @@ func main() {
 		t.read(os.Stdin)
 	}
 	var running sync.WaitGroup
-	for _, command := range os.Args[1:] {
-		running.Go(func() { t.run(command) })
+	next := make(chan string)
+	for range max(3, runtime.NumCPU()) { // tests wait, too
+		running.Go(func() {
+			for command := range next {
+				t.run(command)
+			}
+		})
 	}
+	for _, command := range os.Args[1:] {
+		next <- command
+	}
+	close(next)
 	running.Wait()
 	fmt.Printf("\n%d passed, %d failed\n", t.passed, t.failed)
 	if t.failed > 0 || t.passed == 0 {
@@ -48,8 +59,8 @@ func main() {
 	}
 }
 
-// run reads what a command prints. One that fails though no test of it did counts as one
-// that failed.
+// run reads what a command prints, and tells how long that took. One that fails though no test of it
+// did counts as one that failed.
 func (t *tally) run(command string) {
 	words := strings.Fields(command)
 	cmd := exec.Command(words[0], words[1:]...)
@@ -59,15 +70,19 @@ func (t *tally) run(command string) {
 		err = cmd.Start()
 	}
 	failed := 0
+	begun := time.Now()
 	if err == nil {
 		failed = t.read(out)
 		err = cmd.Wait()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if err != nil && failed == 0 {
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		t.failed++
 		fmt.Printf("%s: %v\n", command, err)
+	}
+	if p := cmd.ProcessState; p != nil {
+		fmt.Printf("---\t%s\t%.0fs, of the CPU %.0fs\n", command, time.Since(begun).Seconds(), (p.UserTime() + p.SystemTime()).Seconds())
 	}
 }
 
