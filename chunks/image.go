@@ -162,30 +162,45 @@ type input struct {
 	size int64
 }
 
-// openInput opens a file for reading in parts. If the file system does not support that,
-// such as a zip archive, at most limit bytes are read into memory. A file that is not
-// regular is refused before it is opened, because a pipe would block.
-func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
+// RegularOpener is a file system that opens a file, as [OpenRegular] does, in its own way.
+type RegularOpener interface {
+	fs.FS
+	OpenRegular(name string) (f fs.File, size int64, err error)
+}
+
+// OpenRegular opens a file and tells its size. One that is not regular is refused before it is opened, because a pipe would
+// block: the error is [ErrNotRegular] then.
+func OpenRegular(fsys fs.FS, name string) (f fs.File, size int64, err error) {
+	if o, ok := fsys.(RegularOpener); ok {
+		return o.OpenRegular(name)
+	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	f, err := fsys.Open(name)
+	f, err = fsys.Open(name)
+	return f, info.Size(), err
+}
+
+// openInput opens a regular file for reading in parts. If the file system does not support that,
+// such as a zip archive, at most limit bytes are read into memory.
+func openInput(fsys fs.FS, name string, limit int64) (*input, error) {
+	f, size, err := OpenRegular(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	if at, ok := f.(io.ReaderAt); ok {
-		return &input{at, f, info.Size()}, nil
+		return &input{at, f, size}, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit))
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return &input{bytes.NewReader(data), f, max(info.Size(), int64(len(data)))}, nil
+	return &input{bytes.NewReader(data), f, max(size, int64(len(data)))}, nil
 }
 
 // read fills dst with the bytes at off, as far as the file has them, and returns these.
@@ -198,7 +213,7 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	return dst[:n], err
 }
 
-// readAll reads a whole file of at most limit bytes, into room if that is large enough.
+// readAll reads a whole file of at most limit bytes, into room if that is large enough. After an error room must not be used.
 // [rawformat.Slack] bytes of capacity follow.
 func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if err := in.within(limit); err != nil {
@@ -207,7 +222,20 @@ func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if size := int(in.size) + rawformat.Slack; cap(room) < size {
 		room = make([]byte, 0, size) // slices.Grow clears it in one go, during which the collector can't begin
 	}
+	if own, ok := in.ReaderAt.(OwningReader); ok {
+		n, err := own.ReadOwn(room[:in.size], 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return room[:n], nil
+	}
 	return in.read(room[:in.size], 0)
+}
+
+// OwningReader is a file that is read without a copy of its bytes. ReadOwn is ReadAt, but after an error, other than
+// [io.EOF], the memory is the file's: a read that takes too long may still fill it.
+type OwningReader interface {
+	ReadOwn(p []byte, off int64) (n int, err error)
 }
 
 // within returns an error if the file is longer than limit.

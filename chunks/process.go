@@ -52,11 +52,14 @@ type Process struct {
 // files are read again, and only ranges that the first look saw the end of can be gaps
 // then. In a copy of a live process a sample may be both in a stack ring and in a chunk;
 // it counts once.
-func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
-	p, err := openProcess(fsys, dir, math.MaxUint64)
+func OpenProcess(fsys fs.FS, dir string) (*Process, error) { return OpenListed(fsys, dir, nil) }
+
+// OpenListed is OpenProcess of a directory that was listed just now; without entries it is listed.
+func OpenListed(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
+	p, err := openProcess(fsys, dir, entries, math.MaxUint64)
 	for looked := 1; err == nil && looked < looks && p.mayTurn(); looked++ {
 		before := p.Problems
-		if p, err = openProcess(fsys, dir, p.end()); err == nil && slices.Equal(before, p.Problems) {
+		if p, err = openProcess(fsys, dir, nil, p.end()); err == nil && slices.Equal(before, p.Problems) {
 			break // nothing goes on
 		}
 	}
@@ -68,8 +71,10 @@ func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
 const looks = 3
 
 // openProcess is one look. Missing ranges from the index sure on are not gaps.
-func openProcess(fsys fs.FS, dir string, sure uint64) (*Process, error) {
-	entries, err := fs.ReadDir(fsys, dir)
+func openProcess(fsys fs.FS, dir string, entries []fs.DirEntry, sure uint64) (p *Process, err error) {
+	if len(entries) == 0 {
+		entries, err = fs.ReadDir(fsys, dir)
+	}
 	if err != nil && len(entries) == 0 {
 		return nil, err
 	}

@@ -132,6 +132,9 @@ var definitions = [256]definition{
 type loader struct {
 	records chunks.Records
 	sorted  chunks.Sorted
+	string  sequence // of the next string, as of the next frame and stack
+	frame   sequence
+	stack   sequence
 	largest int64 // bytes of the largest file
 	entry   entry
 	cursor  rawformat.Cursor // here to avoid an allocation for each record
@@ -150,6 +153,7 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	d.stacks.grow(l.records.Count(rawformat.KindDefStack))
 	d.symbols = slices.Grow(d.symbols, symbolBytes*l.records.Count(rawformat.KindDefSymbol))
 	l.sorted.Class = classes
+	l.string, l.frame, l.stack = sequenceFrom(1), sequenceFrom(1), sequenceFrom(1)
 	for {
 		for l.records.Sort(&l.sorted) {
 			l.takeSorted(d)

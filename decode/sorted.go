@@ -58,104 +58,101 @@ func short(w uint32) (v uint32, size uint) {
 	return w, uint(bits.TrailingZeros32(stop)) + 1
 }
 
-// three reads the three integers that the n fields of a record are, if they have up to eight bytes, and four each.
-func three(fields []byte, n int) (a, b, c uint32, ok bool) {
-	x := binary.LittleEndian.Uint64(fields)
-	a, i := short(uint32(x))
-	b, j := short(uint32(x >> (i & 63)))
-	c, k := short(uint32(x >> ((i + j) & 63)))
-	return a, b, c, i+j+k == uint(8*n) && n <= 8
+// sequence is an id and how it is written. Definitions of a kind mostly have one id after the other, so it need not be read
+// but compared.
+type sequence struct {
+	id         uint32
+	word, mask uint64
+	size       uint // in bits
 }
 
-// takeStacks takes stacks. Most are the children of those before them, of which only the frame is new.
+// sequenceFrom begins with an id.
+func sequenceFrom(id uint32) (s sequence) {
+	s.id = id
+	s.write()
+	return s
+}
+
+func (s *sequence) write() {
+	var b [8]byte
+	s.size = 8 * uint(len(rawformat.AppendUint(b[:0], uint64(s.id))))
+	s.word, s.mask = binary.LittleEndian.Uint64(b[:]), 1<<s.size-1
+}
+
+func (s *sequence) next() {
+	if s.id++; s.id&0x7f != 0 {
+		s.word++
+	} else {
+		s.write()
+	}
+}
+
+// begins reports whether an id is what a word begins with.
+func (s *sequence) begins(x uint64) bool { return x&s.mask == s.word }
+
+// behind is the sequence that goes on behind the id that a word begins with.
+func behind(x uint64) sequence {
+	id, _ := short(uint32(x))
+	return sequenceFrom(id + 1)
+}
+
+// takeStacks takes stacks. Of most the parent is the one before, and only the frame is new.
 func (l *loader) takeStacks(d *dictionary) {
-	data := l.file()
-	next := follower(uint32(len(d.stacks.dense)))
+	data, next, last := l.file(), l.stack, sequenceFrom(l.stack.id-1)
 	for _, at := range l.sorted.Of(stackClass) {
 		n := uint(data[at-1]) - 1
 		x := binary.LittleEndian.Uint64(data[at+1:])
-		frame, size := short(uint32(x >> (next.size & 63)))
-		if x&next.mask == next.word && next.size+size == 8*n && n <= 8 {
-			d.stacks.put(uint64(next.id), edge{next.id - 1, frame})
-			next.advance()
-			continue
+		fields := x >> (next.size & 63)
+		parent, size := last.id, last.size
+		if !last.begins(fields) {
+			parent, size = short(uint32(fields))
 		}
-		id, parent, frame, ok := three(data[at+1:], int(n))
-		if !ok {
+		frame, more := short(uint32(fields >> (size & 63)))
+		if !next.begins(x) || next.size+size+more != 8*n || n > 8 {
 			l.takeAt(d, at)
+			next = behind(x)
+			last = sequenceFrom(next.id - 1)
 			continue
 		}
-		d.stacks.put(uint64(id), edge{parent, frame})
-		if id == next.id {
-			next.advance()
-		} else {
-			next = follower(id + 1)
-		}
+		d.stacks.put(uint64(next.id), edge{parent, frame})
+		last = next
+		next.next()
 	}
-}
-
-// following is what the fields of a stack begin with that has an id and the one before it as its parent.
-type following struct {
-	id         uint32
-	word, mask uint64
-	size       uint   // in bits
-	own        uint64 // the id, as it is written
-	ownSize    uint
-}
-
-func follower(id uint32) (f following) {
-	f.id = id
-	f.own, f.ownSize = written(id)
-	parent, size := written(id - 1)
-	f.set(parent, size)
-	return f
-}
-
-func (f *following) set(parent uint64, size uint) {
-	f.word, f.size = f.own|parent<<f.ownSize, f.ownSize+size
-	f.mask = 1<<f.size - 1
-}
-
-// advance makes f that of the next id.
-func (f *following) advance() {
-	parent, size := f.own, f.ownSize
-	if f.id++; f.id&0x7f != 0 {
-		f.own++
-	} else {
-		f.own, f.ownSize = written(f.id)
-	}
-	f.set(parent, size)
-}
-
-// written is an integer as it is written, and its size in bits.
-func written(v uint32) (word uint64, size uint) {
-	var b [8]byte
-	n := len(rawformat.AppendUint(b[:0], uint64(v)))
-	return binary.LittleEndian.Uint64(b[:]), uint(8 * n)
+	l.stack = next
 }
 
 func (l *loader) takeFrames(d *dictionary) {
-	data := l.file()
+	data, next := l.file(), l.frame
 	for _, at := range l.sorted.Of(frameClass) {
-		id, module, offset, ok := three(data[at+1:], int(data[at-1])-1)
-		if !ok {
+		n := uint(data[at-1]) - 1
+		x := binary.LittleEndian.Uint64(data[at+1:])
+		fields := x >> (next.size & 63)
+		module, size := short(uint32(fields))
+		offset, more := short(uint32(fields >> (size & 63)))
+		if !next.begins(x) || next.size+size+more != 8*n || n > 8 {
 			l.takeAt(d, at)
+			next = behind(x)
 			continue
 		}
-		d.addFrame(uint64(id), uint64(module), uint64(offset))
+		d.addFrame(uint64(next.id), uint64(module), uint64(offset))
+		next.next()
 	}
+	l.frame = next
 }
 
 func (l *loader) takeStrings(d *dictionary) {
-	data := l.file()
+	data, next := l.file(), l.string
 	for _, at := range l.sorted.Of(stringClass) {
 		n := uint(data[at-1]) - 1
-		id, size := short(binary.LittleEndian.Uint32(data[at+1:]))
-		from := uint(at) + 1 + size/8
-		if size > 32 || size/8 >= n || uint(data[from]) != n-size/8-1 {
+		x := binary.LittleEndian.Uint64(data[at+1:])
+		from := uint(at) + 1 + next.size/8
+		if !next.begins(x) || next.size/8 >= n || uint(data[from]) != n-next.size/8-1 {
 			l.takeAt(d, at)
+			next = behind(x)
 			continue
 		}
-		d.strings.put(uint64(id), d.keep(data[from+1:from+1+uint(data[from])]))
+		d.strings.put(uint64(next.id), d.keep(data[from+1:from+1+uint(data[from])]))
+		next.next()
 	}
+	l.string = next
 }

@@ -15,3 +15,6 @@ func device(info fs.FileInfo) (id uint64, ok bool) {
 	}
 	return uint64(s.Dev), true
 }
+
+// openCarefully are flags for opening a file: a link is an error, and a pipe has nothing to read.
+const openCarefully = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

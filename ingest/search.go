@@ -60,7 +60,7 @@ type location struct {
 }
 
 // disk is a directory on disk, which may hang.
-func (r *finder) disk(dir string) fs.FS { return r.watch.FS(os.DirFS(dir), r.mount(dir)) }
+func (r *finder) disk(dir string) fs.FS { return r.watch.FS(newDisk(dir), r.mount(dir)) }
 
 // mount is the mount of a directory.
 func (r *finder) mount(dir string) *watchdog.Mount {
@@ -184,7 +184,7 @@ func (s *search) tree(l location, depth int) (n int, err error) {
 	}
 	before, process := s.found(), isProcess(entries)
 	if process {
-		err = s.process(l)
+		err = s.process(l, entries)
 	}
 	for some := range slices.Chunk(entries, maxParts) {
 		s.entries(l, some, process, depth)
@@ -253,8 +253,8 @@ func (s *search) entry(l location, mode fs.FileMode) error {
 	return nil
 }
 
-func (s *search) process(l location) error {
-	p, err := chunks.OpenProcess(l.files, l.name)
+func (s *search) process(l location, entries []fs.DirEntry) error {
+	p, err := chunks.OpenListed(l.files, l.name, entries)
 	if err != nil {
 		return err
 	}

@@ -81,14 +81,14 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 // make parts of the same rows.
 func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
 	first, last := b.key(of.from), b.key(of.to-1)
-	if b.Len() >= looseRows || !r.others() || !of.loose && r.loose == nil && r.before(first) != nil {
+	if b.Len() >= looseRows || !r.others() || !of.loose && len(r.loose) == 0 && r.before(first) != nil {
 		return s.runFor(r, first, last)
 	}
-	if r.loose == nil {
-		r.loose = &runs.Run{Unordered: true}
+	if len(r.loose) == 0 {
+		r.loose = []runs.Run{{Unordered: true}}
 		s.store.CountRun()
 	}
-	return r.loose
+	return &r.loose[0]
 }
 
 // announce notes what of the tables the rows of b refer to. It returns their series, or nil if it

@@ -131,8 +131,8 @@ func (s *Sorter) spill() error {
 				return err
 			}
 		}
-		if r.loose != nil {
-			if err := s.store.Spill(r.loose); err != nil {
+		for i := range r.loose {
+			if err := s.store.Spill(&r.loose[i]); err != nil {
 				return err
 			}
 		}
@@ -149,12 +149,11 @@ func (r *seriesRuns) untidy(parts []runs.Run) []runs.Run {
 	} else {
 		r.runs = runs.DropHeld(r.runs)
 	}
-	if r.loose == nil {
-		return parts
-	}
-	if part, n := r.loose.Held(); n >= looseBytes {
-		parts = append(parts, part)
-		r.loose.Drop()
+	for i := range r.loose {
+		if part, n := r.loose[i].Held(); n >= looseBytes {
+			parts = append(parts, part)
+			r.loose[i].Drop()
+		}
 	}
 	return parts
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"unsafe"
+
+	"gprof/dedupe"
 )
 
 // ErrMemory says that the tables of unique things, which can't be spilled, do not fit
@@ -218,12 +220,12 @@ const processBytes = 2 * int64(unsafe.Sizeof(Process{}))
 const rowsOfClaim = 1
 
 // settle leaves to the Sinks of final tables what these leave of a ceiling; 0 is none.
-// The tables that they were made of also stay in memory, but for the stacks if they are
-// made once, and so do the numbers of stacks.
+// The tables that they were made of also stay in memory, but for most if they are not
+// used again, and so do the numbers of stacks.
 func (t *Tables) settle(o CopyOptions, from *Tables) {
 	had, numbers := from.finalBytes(), 4*int64(from.Stacks.Len())
 	if o.Once {
-		from.Stacks = stackTree{}
+		from.Stacks, from.Frames, from.Tracks = stackTree{}, dedupe.Set[Frame, FrameID]{}, dedupe.Set[Track, TrackID]{}
 	}
 	if o.Memory > 0 {
 		held := t.finalBytes() + from.finalBytes() + numbers - from.Strings.TextBytes()

@@ -9,18 +9,8 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// finalSeries is a series as the sink gets it.
-type finalSeries struct {
-	series Series
-	args   int // columns
-	runs   []runs.Run
-	loose  []runs.Run // of rows in no order
-	size   amount
-	tally  Tally
-}
-
 // settle makes the final tables, and the series with final ids in the order of the sink.
-func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) {
+func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) {
 	names := make([]Series, len(s.series))
 	for i, r := range s.series {
 		names[i] = r.series
@@ -37,36 +27,32 @@ func settle(s *Sorter, t *Tables) (*Tables, []finalSeries, *renumbering, error) 
 
 // collect gives the series their final ids and order. Several series of the source may
 // become one.
-func collect(series []*seriesRuns, t *Tables, ids *renumbering) ([]finalSeries, error) {
-	all := make([]finalSeries, len(series))
-	for i, r := range series {
-		all[i] = r.final(ids.series(r.series))
-		if err := t.checkSeries(all[i].series, r.args); err != nil {
+func collect(all []*seriesRuns, t *Tables, ids *renumbering) ([]*seriesRuns, error) {
+	for _, r := range all {
+		r.series = ids.series(r.series)
+		if err := t.checkSeries(r.series, r.args); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(all, func(a, b finalSeries) int { return a.series.Compare(b.series) })
+	slices.SortFunc(all, func(a, b *seriesRuns) int { return a.series.Compare(b.series) })
 	unique := all[:0]
-	for _, o := range all {
-		if n := len(unique); n > 0 && unique[n-1].series == o.series {
-			unique[n-1].runs = append(unique[n-1].runs, o.runs...)
-			unique[n-1].loose = append(unique[n-1].loose, o.loose...)
-			unique[n-1].size.add(int(o.size.rows), int(o.size.bytes))
-			unique[n-1].tally.add(o.tally)
+	for _, r := range all {
+		if n := len(unique); n > 0 && unique[n-1].series == r.series {
+			unique[n-1].join(r)
 		} else {
-			unique = append(unique, o)
+			unique = append(unique, r)
 		}
 	}
+	clear(all[len(unique):])
 	return unique, nil
 }
 
-// final is the series with final ids.
-func (r *seriesRuns) final(of Series) finalSeries {
-	f := finalSeries{series: of, args: r.args, runs: r.runs, size: r.size, tally: r.tally}
-	if r.loose != nil {
-		f.loose = []runs.Run{*r.loose}
-	}
-	return f
+// join adds the rows of another series.
+func (r *seriesRuns) join(other *seriesRuns) {
+	r.runs = append(r.runs, other.runs...)
+	r.loose = append(r.loose, other.loose...)
+	r.size.add(int(other.size.rows), int(other.size.bytes))
+	r.tally.add(other.tally)
 }
 
 // checkSeries returns an error if s does not fit the rows that it refers to.
@@ -87,7 +73,7 @@ func (t *Tables) checkSeries(s Series, args int) error {
 type segments struct {
 	sorter  *Sorter
 	merger  runMerger
-	outputs []finalSeries // the first one is being given
+	outputs []*seriesRuns // the first one is being given
 	stacks  []StackID     // final ids
 	labels  []LabelsID    // likewise
 	begun   bool
@@ -95,14 +81,14 @@ type segments struct {
 	given   int  // of these
 }
 
-func newSegments(s *Sorter, outputs []finalSeries, ids *renumbering) *segments {
+func newSegments(s *Sorter, outputs []*seriesRuns, ids *renumbering) *segments {
 	return &segments{sorter: s, outputs: outputs, stacks: ids.stacks, labels: ids.labels, merger: runMerger{store: s.store, memory: s.memory}}
 }
 
 // next makes b the next segment; io.EOF if there is none.
 func (s *segments) next(b *Batch) error {
 	for ; len(s.outputs) > 0; s.outputs, s.begun = s.outputs[1:], false {
-		out := &s.outputs[0]
+		out := s.outputs[0]
 		b.Reset(out.series, out.args)
 		if err := s.fill(b, out); err != nil {
 			return fmt.Errorf("of process %d: %w", out.series.Process, err)
@@ -110,12 +96,13 @@ func (s *segments) next(b *Batch) error {
 		if b.Len() > 0 {
 			return nil
 		}
+		s.outputs[0] = nil // there may be very many
 	}
 	return io.EOF
 }
 
 // fill adds the next rows of a series to b; none if there are no more.
-func (s *segments) fill(b *Batch, out *finalSeries) error {
+func (s *segments) fill(b *Batch, out *seriesRuns) error {
 	if !s.begun {
 		if err := s.begin(b, out); err != nil {
 			return err
@@ -138,7 +125,7 @@ func (s *segments) fill(b *Batch, out *finalSeries) error {
 }
 
 // begin begins with the rows of a series, of which like is a batch.
-func (s *segments) begin(like *Batch, out *finalSeries) error {
+func (s *segments) begin(like *Batch, out *seriesRuns) error {
 	t, parts := s.sorter.tidier, out.runs
 	if s.whole = len(out.loose) > 0 && t.few(out.size); s.whole {
 		return s.sort(like, out)
@@ -158,7 +145,7 @@ func (s *segments) begin(like *Batch, out *finalSeries) error {
 }
 
 // sort sorts all rows of a series.
-func (s *segments) sort(like *Batch, out *finalSeries) error {
+func (s *segments) sort(like *Batch, out *seriesRuns) error {
 	t := s.sorter.tidier
 	t.begin(like)
 	for _, parts := range [][]runs.Run{out.runs, out.loose} {

@@ -59,13 +59,13 @@ type Sorter struct {
 	mu  sync.Mutex // all of the above, while there are several adders
 }
 
-// seriesRuns is the rows of one series so far, with provisional ids.
+// seriesRuns is the rows of one series. Its ids are provisional as long as rows are added.
 type seriesRuns struct {
 	series Series
 	args   int // columns
 	runs   []runs.Run
 	only   [1]runs.Run // memory of runs: most series have no more
-	loose  *runs.Run   // rows in no order; nil: none
+	loose  []runs.Run  // of rows in no order: none or one, and more where several series become one
 	size   amount      // of all rows, as they came
 	tally  Tally       // only for a Summer
 }
@@ -134,7 +134,7 @@ func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 }
 
 // others reports whether there are any rows.
-func (r *seriesRuns) others() bool { return len(r.runs) > 0 || r.loose != nil }
+func (r *seriesRuns) others() bool { return len(r.runs) > 0 || len(r.loose) > 0 }
 
 // before returns, of the runs that may still grow and end before a key, the one that ends
 // last, or nil.

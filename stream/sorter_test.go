@@ -41,7 +41,7 @@ func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	}
 	segment, all := &Batch{}, &Batch{}
 	all.Reset(r.series, args)
-	for from := newSegments(s, []finalSeries{r.final(r.series)}, &ids); ; {
+	for from := newSegments(s, []*seriesRuns{r}, &ids); ; {
 		if err := from.next(segment); errors.Is(err, io.EOF) {
 			return all, len(from.merger.free)
 		} else if err != nil {

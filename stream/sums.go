@@ -143,7 +143,7 @@ func Plus(a, b int64) int64 {
 }
 
 // settle gives the sums their final ids.
-func (s *summing) settle(outputs []finalSeries, ids *renumbering) *Sums {
+func (s *summing) settle(outputs []*seriesRuns, ids *renumbering) *Sums {
 	all := &Sums{Stacks: s.sums}
 	for i := range s.sums {
 		s.sums[i].Stack = ids.stacks[s.sums[i].Stack]

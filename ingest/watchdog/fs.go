@@ -12,12 +12,42 @@ import (
 type Mount struct{ gone atomic.Bool }
 
 // FS returns fsys, which is on m, with its operations watched. Its files are [io.ReaderAt] if those
-// of fsys are.
+// of fsys are, and it has OpenRegular if fsys has.
 func (w *Watch) FS(fsys fs.FS, m *Mount) fs.FS {
 	if w.tick <= 0 {
 		return fsys
 	}
-	return &watchedFS{&mountWatch{w, m}, fsys}
+	watched := &watchedFS{&mountWatch{w, m}, fsys}
+	if o, ok := fsys.(regularOpener); ok {
+		return &watchedOpener{watched, o}
+	}
+	return watched
+}
+
+// regularOpener opens regular files and tells their sizes.
+type regularOpener interface {
+	OpenRegular(name string) (f fs.File, size int64, err error)
+}
+
+type watchedOpener struct {
+	*watchedFS
+	fsys regularOpener
+}
+
+// OpenRegular opens a regular file and tells its size. One that opens too late is closed.
+func (f *watchedOpener) OpenRegular(name string) (fs.File, int64, error) {
+	type opened struct {
+		fs.File
+		size int64
+	}
+	v, err := call(f.w, func() (o opened, err error) {
+		o.File, o.size, err = f.fsys.OpenRegular(name)
+		return o, err
+	}, func(late opened) { late.Close() })
+	if err != nil {
+		return nil, 0, stallError("open", name, err)
+	}
+	return &watchedFile{w: f.w, f: v.File, name: name}, v.size, nil
 }
 
 type watchedFS struct {
@@ -96,6 +126,24 @@ func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
 		m, err = read(f.w, func() (int, error) { return at.ReadAt(*b, here) })
 		n += copy(p[n:], (*b)[:m])
 		f.w.done(b, err)
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, stallError("read", f.name, err)
+}
+
+// ReadOwn is ReadAt into memory that is the file's if there is an error: a read that hangs may still fill it.
+func (f *watchedFile) ReadOwn(p []byte, off int64) (n int, err error) {
+	at, ok := f.f.(io.ReaderAt)
+	if !ok {
+		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errors.ErrUnsupported}
+	}
+	for n < len(p) && err == nil {
+		b, here := p[n:min(n+piece, len(p))], off+int64(n)
+		var m int
+		m, err = read(f.w, func() (int, error) { return at.ReadAt(b, here) })
+		n += m
 	}
 	if n == len(p) {
 		err = nil

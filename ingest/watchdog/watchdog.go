@@ -24,6 +24,13 @@ type Watch struct {
 	tick     time.Duration
 	progress atomic.Uint64
 	buffers  sync.Pool // of *[]byte
+	waiters  sync.Pool // of *waiter
+}
+
+// waiter is what waits for one operation after the other.
+type waiter struct {
+	done  chan struct{} // with room for one, so that an operation that is too late ends
+	timer *time.Timer
 }
 
 // New returns a watch with that tick; without a positive tick it waits forever.
@@ -36,29 +43,37 @@ func (w *Watch) Do(op func()) error {
 		op()
 		return nil
 	}
-	done := make(chan struct{})
+	p, ok := w.waiters.Get().(*waiter)
+	if ok {
+		p.timer.Reset(w.tick)
+	} else {
+		p = &waiter{make(chan struct{}, 1), time.NewTimer(w.tick)}
+	}
 	go func() {
 		op()
-		close(done)
+		p.done <- struct{}{}
 	}()
-	return w.wait(done)
+	err := w.wait(p)
+	p.timer.Stop()
+	if err == nil {
+		w.waiters.Put(p)
+	}
+	return err
 }
 
-func (w *Watch) wait(done <-chan struct{}) error {
-	timer := time.NewTimer(w.tick)
-	defer timer.Stop()
+func (w *Watch) wait(p *waiter) error {
 	for seen := w.progress.Load(); ; {
 		select {
-		case <-done:
+		case <-p.done:
 			w.progress.Add(1)
 			return nil
-		case <-timer.C:
+		case <-p.timer.C:
 			now := w.progress.Load()
 			if now == seen {
 				return ErrStalled
 			}
 			seen = now
-			timer.Reset(w.tick)
+			p.timer.Reset(w.tick)
 		}
 	}
 }

@@ -114,6 +114,11 @@ func (m *mount) Open(name string) (fs.File, error) {
 	return &mountFile{f, m}, err
 }
 
+func (m *mount) OpenRegular(name string) (fs.File, int64, error) {
+	f, err := m.Open(name)
+	return f, int64(len(m.MapFS[name].Data)), err
+}
+
 func (m *mount) Stat(name string) (fs.FileInfo, error) {
 	m.wait()
 	return m.MapFS.Stat(name)
@@ -151,19 +156,30 @@ func TestDeadMount(t *testing.T) {
 		if n, err := f.(io.ReaderAt).ReadAt(whole, 0); n != 3*piece || err != io.EOF {
 			t.Errorf("%d bytes, %v", n, err)
 		}
+		regular := func(fsys fs.FS) (fs.File, int64, error) { return fsys.(regularOpener).OpenRegular("d/f") }
+		own, size, err := regular(fsys)
+		if err != nil || size != 3*piece {
+			t.Fatalf("%d bytes, %v", size, err)
+		}
+		clear(whole)
+		if n, err := own.(*watchedFile).ReadOwn(whole, 0); n != 3*piece || err != io.EOF || string(whole[n-1:]) != "x\x00" {
+			t.Errorf("%d bytes, %v", n, err)
+		}
 		m.gone = make(chan struct{})
 		// Each as the first one that hangs.
 		again := func() fs.FS { return w.FS(m, new(Mount)) }
 		_, errOpen := again().Open("d/f")
 		_, errStat := fs.Stat(again(), "d/f")
 		_, errDir := fs.ReadDir(again(), "d")
+		_, _, errRegular := regular(again())
+		_, errOwn := own.(*watchedFile).ReadOwn(make([]byte, 1), 0)
 		p := []byte("mine")
 		n, errRead := f.(io.ReaderAt).ReadAt(p, 0)
 		start := time.Now() // the mount of fsys is known to be gone now
 		if _, err := fs.Stat(fsys, "d/f"); !errors.Is(err, ErrStalled) || time.Since(start) > 0 {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		for _, err := range []error{errOpen, errStat, errDir, errRead} {
+		for _, err := range []error{errOpen, errRegular, errStat, errDir, errRead, errOwn} {
 			if !errors.Is(err, ErrStalled) {
 				t.Errorf("%v, want %v", err, ErrStalled)
 			}
@@ -173,10 +189,11 @@ func TestDeadMount(t *testing.T) {
 		if n != 0 || string(p) != "mine" {
 			t.Errorf("%d bytes read, memory is %q", n, p)
 		}
-		if m.closed != 1 {
-			t.Errorf("%d files closed, want the one that opened too late", m.closed)
+		if m.closed != 2 {
+			t.Errorf("%d files closed, want the two that opened too late", m.closed)
 		}
 		f.Close()
+		own.Close()
 	})
 }
 
