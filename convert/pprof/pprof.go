@@ -194,7 +194,11 @@ const (
 func (s *Sink) track(all *totals.Part) {
 	s.label(all)
 	for some := range all.Chunks(locations.Together) {
-		s.locations.Approach(some)
+		var stacks [locations.Together]stream.StackID
+		for i := range some {
+			stacks[i] = some[i].Stack
+		}
+		s.locations.Approach(stacks[:len(some)])
 		for i := range some {
 			if total := &some[i]; !total.Zero() || s.imported.Alone != nil {
 				s.sample(total.Stack, total.Owner, s.types.ValuesOf(total, all.Measure))

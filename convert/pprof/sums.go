@@ -36,17 +36,23 @@ func newSums(t *stream.Tables, width int) sums {
 	return sums{width: width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
 }
 
-// approach reads what of will look at for some totals, so that the cache misses overlap.
-func (s *sums) approach(all []totals.Total) {
+// approachAll reads what of will look at for some totals, so that the cache misses overlap.
+func (s *sums) approachAll(all []totals.Total) {
 	var ats [locations.Together]int32
 	for i := range all {
 		ats[i] = s.at[all[i].Stack]
 	}
 	for _, at := range ats[:len(all)] {
 		if at != 0 {
-			s.touched += int64(s.keys[at-1].stack) + s.values[int(at-1)*s.width]
+			s.approach(at)
 		}
 	}
+}
+
+// approach reads a sum, whose stack it returns.
+func (s *sums) approach(at int32) stream.StackID {
+	s.touched += s.values[int(at-1)*s.width]
+	return s.keys[at-1].stack
 }
 
 // of returns the values of a sum, all 0 if new.
@@ -81,7 +87,7 @@ func (s *sums) add(key sumKey) (at int32) {
 // add those up.
 func (s *Sink) addTrack(of *totals.Part) {
 	for some := range of.Chunks(locations.Together) {
-		s.sums.approach(some)
+		s.sums.approachAll(some)
 		for i := range some {
 			total := &some[i]
 			if total.Zero() && s.imported.Alone == nil {
@@ -104,8 +110,15 @@ func (s *Sink) writeSums() {
 	if len(s.sums.keys) == 0 {
 		return
 	}
-	for _, i := range s.sums.order(s.imported.Alone != nil) {
-		s.writeSum(int(i))
+	var stacks [locations.Together]stream.StackID
+	for some := range slices.Chunk(s.sums.order(s.imported.Alone != nil), locations.Together) {
+		for k, i := range some {
+			stacks[k] = s.sums.approach(i + 1)
+		}
+		s.locations.Approach(stacks[:len(some)])
+		for _, i := range some {
+			s.writeSum(int(i))
+		}
 	}
 	clear(s.sums.at)
 	clear(s.sums.others)
