@@ -128,14 +128,7 @@ func (t *Tree[K, ID]) followSome(nodes []ID, paths [][]K) {
 	for n := len(nodes); n > 0; {
 		left := 0
 		for _, i := range open[:n] {
-			node, path := nodes[i], paths[i]
-			for len(path) > 0 {
-				next := t.Next(node, path[len(path)-1])
-				if next == 0 {
-					break
-				}
-				node, path = next, path[:len(path)-1]
-			}
+			node, path := t.skim(nodes[i], paths[i])
 			if nodes[i], paths[i] = node, path; len(path) > 0 {
 				open[left], parents[left], keys[left] = i, node, path[len(path)-1]
 				left++
@@ -151,6 +144,21 @@ func (t *Tree[K, ID]) followSome(nodes []ID, paths [][]K) {
 			}
 		}
 	}
+}
+
+// skim goes along a path as far as each node is next to its parent, and returns what is left.
+func (t *Tree[K, ID]) skim(at ID, path []K) (ID, []K) {
+	for len(path) > 0 && int(at) < t.nodes.n {
+		in := int(at) & (pageRows - 1)
+		page := t.nodes.pages[int(at)>>pageBits][in:min(pageRows, in+t.nodes.n-int(at))]
+		for i := range page {
+			if len(path) == 0 || page[i] != (node[K, ID]{at, path[len(path)-1]}) {
+				return at, path
+			}
+			at, path = at+1, path[:len(path)-1]
+		}
+	}
+	return at, path
 }
 
 // next is the id in the first slot with the same key after one, 0 if a free slot comes first.
