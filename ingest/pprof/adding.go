@@ -31,8 +31,12 @@ type adding struct {
 	again int              // how much of the last files was added to what was there before, in hundredths
 }
 
-// enoughAgain is how much of the last files must have been there before for stacks to take much memory.
+// enoughAgain is how much of the last files must have been there before for stacks to take much memory, and to be found as a
+// whole.
 const enoughAgain = 25
+
+// repeats reports whether much of the last files that were added had been there before.
+func (a *adding) repeats() bool { return a != nil && a.again >= enoughAgain }
 
 // kind is what files have in common that can be added up.
 type kind struct {

@@ -99,7 +99,7 @@ const wholesShare = 12
 // child is a stack and one more site, 0 if it is new and there is no room. Spare pools hardly see a
 // stack again and add none. Where files are added up there are more, if most have been there before.
 func (p *Pool) child(outer stackID, s siteID) stackID {
-	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare && (p.adding == nil || p.adding.again < enoughAgain) {
+	if p.isSpare || p.stacks.Bytes() >= p.max()/stacksShare && !p.adding.repeats() {
 		return p.stacks.Lookup(outer, s)
 	}
 	return p.stacks.Intern(outer, s)

@@ -159,7 +159,7 @@ func lineOf(n uint64) int32 {
 func (t *tables) location(body []byte) (ok bool) {
 	from := int32(len(t.lines))
 	var n protobuf.Numbers
-	m := protobuf.Message{Rest: body}
+	m := protobuf.Message{Rest: n.Take(body)}
 	ok = true
 	for v, more := m.Read(); more; v, more = m.Read() {
 		if v.Number == profileproto.LocationLine {

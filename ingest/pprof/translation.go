@@ -67,7 +67,7 @@ func (t *translation) stack(outer stackID, inner, path []siteID, hash uint32) (s
 		}
 		outer, inner = id, inner[:n-1]
 	}
-	if len(inner) == 0 && outer != 0 && !t.to.isSpare {
+	if len(inner) == 0 && outer != 0 && !t.to.isSpare && (t.to.adding == nil || t.to.adding.repeats()) {
 		t.to.wholes.add(hash, path, outer, t.to.max()/wholesShare)
 	}
 	return outer, inner

@@ -93,21 +93,36 @@ type Numbers [16]uint64
 
 // Read parses a message. It is not ok if that is damaged; what comes before is intact.
 func (n *Numbers) Read(body []byte) (ok bool) {
-	for len(body) >= 3 && body[0]&(0x80|7) == Varint && body[0] >= 8 { // most have a tag of one byte, and a number of one or two
-		field := body[0] >> 3
-		if body[1] < 0x80 {
-			n[field], body = uint64(body[1]), body[2:]
-		} else if body[2] < 0x80 {
-			n[field], body = uint64(body[1])&0x7f|uint64(body[2])<<7, body[3:]
-		} else {
-			break
-		}
-	}
-	m := Message{Rest: body}
+	m := Message{Rest: n.Take(body)}
 	for v, more := m.Read(); more; v, more = m.Read() {
 		n.Set(v)
 	}
 	return !m.Bad
+}
+
+// Take takes the fields that a message begins with, as far as they are numbers of up to four bytes, as most are. It returns
+// the rest.
+func (n *Numbers) Take(body []byte) (rest []byte) {
+	for len(body) >= 5 && body[0]&(0x80|7) == Varint && body[0] >= 8 {
+		field, value := body[0]>>3, uint64(body[1])
+		switch {
+		case body[1] < 0x80:
+			body = body[2:]
+		case body[2] < 0x80:
+			value, body = value&0x7f|uint64(body[2])<<7, body[3:]
+		case body[3] < 0x80:
+			value, body = value&0x7f|uint64(body[2]&0x7f)<<7|uint64(body[3])<<14, body[4:]
+		case body[4] < 0x80:
+			value, body = value&0x7f|uint64(body[2]&0x7f)<<7|uint64(body[3]&0x7f)<<14|uint64(body[4])<<21, body[5:]
+		default:
+			return body
+		}
+		n[field] = value
+	}
+	for len(body) >= 2 && body[0]&(0x80|7) == Varint && body[0] >= 8 && body[1] < 0x80 {
+		n[body[0]>>3], body = uint64(body[1]), body[2:]
+	}
+	return body
 }
 
 // Set takes a field, if it is a number.
