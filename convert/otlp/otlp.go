@@ -67,7 +67,7 @@ type Sink struct {
 	span     span
 	*dictionary
 
-	body, values, times, framed []byte // scratch
+	body, values, cpu, times, framed []byte // scratch
 }
 
 // profile is one that is being collected.

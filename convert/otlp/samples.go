@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"gprof/convert/internal/totals"
 	"gprof/rawformat/otlpproto"
@@ -112,43 +113,43 @@ func (m *moments) finish() {
 	m.groups, m.rows = m.groups[:0], m.rows[:0]
 }
 
-// of gives the rows of a group.
-func (m *moments) of(g *group, yield func(row *moment)) {
-	for at, n := g.first, g.n; n > 0; at, n = m.rows[at].next, n-1 {
-		yield(&m.rows[at])
-	}
-}
-
 // addMoments adds the samples of rows with times.
 func (s *Sink) addMoments(series stream.Series, m *moments) {
-	types := s.types.Of(series.Kind, series.Counter)
+	types, cpu := s.types.Of(series.Kind, series.Counter), -1
+	if series.Kind == stream.Samples {
+		cpu = slices.Index(s.types.List, totals.CPUTypes[0])
+	}
 	for i := range m.groups {
 		g := &m.groups[i]
+		s.take(m, g, series.Kind)
 		identity := s.identity(series.Track, g.groupKey)
 		for _, typ := range types {
-			isCPU := series.Kind == stream.Samples && s.types.List[typ] == totals.CPUTypes[0]
-			s.addSample(typ, identity, func(values, times []byte) ([]byte, []byte) {
-				m.of(g, func(row *moment) {
-					value := row.value
-					if isCPU {
-						value = max(0, row.cpu)
-					}
-					values = binary.AppendUvarint(values, uint64(value))
-					times = binary.LittleEndian.AppendUint64(times, uint64(row.at))
-				})
-				return values, times
-			})
+			values := s.values
+			if typ == cpu {
+				values = s.cpu
+			}
+			s.addSample(typ, identity, values, s.times)
 		}
-		m.of(g, func(row *moment) { s.see(series.Kind, row) })
 		s.split()
 	}
 }
 
-// see notes what a header says of rows.
-func (s *Sink) see(kind stream.Kind, row *moment) {
-	s.span.add(row.at)
-	if kind == stream.Samples && row.cpu < 0 {
-		s.unknown = totals.Plus(s.unknown, row.value)
+// take collects the values of a group, its CPU times and when they were.
+func (s *Sink) take(m *moments, g *group, kind stream.Kind) {
+	s.values, s.cpu, s.times = s.values[:0], s.cpu[:0], s.times[:0]
+	for at, n := g.first, g.n; n > 0; n-- {
+		row := &m.rows[at]
+		at = row.next
+		s.values = binary.AppendUvarint(s.values, uint64(row.value))
+		s.times = binary.LittleEndian.AppendUint64(s.times, uint64(row.at))
+		s.span.add(row.at)
+		if kind != stream.Samples {
+			continue
+		}
+		s.cpu = binary.AppendUvarint(s.cpu, uint64(max(0, row.cpu)))
+		if row.cpu < 0 {
+			s.unknown = totals.Plus(s.unknown, row.value)
+		}
 	}
 }
 
@@ -161,9 +162,8 @@ func (s *Sink) addTotals(all *totals.Part) {
 		}
 		of, identity := s.types.ValuesOf(total, all.Measure), s.identity(all.Track, groupKey{total.Stack, total.Owner})
 		for _, typ := range types {
-			s.addSample(typ, identity, func(values, times []byte) ([]byte, []byte) {
-				return binary.AppendUvarint(values, uint64(of[typ])), times
-			})
+			s.values = binary.AppendUvarint(s.values[:0], uint64(of[typ]))
+			s.addSample(typ, identity, s.values, nil)
 		}
 		s.split()
 	}
@@ -181,8 +181,7 @@ func (s *Sink) identity(track stream.TrackID, key groupKey) []byte {
 }
 
 // addSample adds a sample to the profile of a type.
-func (s *Sink) addSample(typ int, identity []byte, fill func(values, times []byte) ([]byte, []byte)) {
-	values, times := fill(s.values[:0], s.times[:0])
+func (s *Sink) addSample(typ int, identity, values, times []byte) {
 	body := protobuf.AppendBytes(identity, otlpproto.SampleValues, values)
 	if len(times) > 0 {
 		body = protobuf.AppendBytes(body, otlpproto.SampleTimes, times)
@@ -194,5 +193,5 @@ func (s *Sink) addSample(typ int, identity []byte, fill func(values, times []byt
 	s.framed = protobuf.AppendBytes(s.framed[:0], otlpproto.ProfileSample, body)
 	p.samples.Write(s.framed) // the file keeps its error
 	p.size += int64(len(s.framed))
-	s.body, s.values, s.times = body, values, times
+	s.body = body
 }
