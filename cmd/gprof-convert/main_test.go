@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -33,12 +32,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // Each script in testdata/script is a story of one user: what they type, and
-// what they must see.
+// what they must see. A command that does not end is stopped shortly before go test would
+// give up, and the script fails.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Deadline:            time.Now().Add(4 * time.Minute), // then a command that does not end is stopped, and the script fails
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"build":    build,
 			"record":   record,
