@@ -24,8 +24,8 @@ type CopyOptions struct {
 	// Jobs is the number of cores that may be used; 0 is 1. The sink gets the same for
 	// any number, on the goroutine that called Copy.
 	Jobs int
-	// Once says that the Source's tables are not used again: their stacks, frames and tracks are
-	// dropped when the final ones are made.
+	// Once says that the Source's tables are not used again: most of them are dropped when the
+	// final ones are made.
 	Once bool
 	// Progress, if not nil, is called now and then, and at the end of each phase, by one
 	// goroutine at a time: done of total bytes were read, or done of total rows written. While

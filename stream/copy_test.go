@@ -49,7 +49,9 @@ func TestCopyIsCanonical(t *testing.T) {
 func TestCopyOnce(t *testing.T) {
 	b := streamtest.Busy(15_000)
 	want := text(t, b.Source(), stream.CopyOptions{})
-	left := func() int { return b.Tables.Stacks.Len() + b.Tables.Frames.Len() + b.Tables.Tracks.Len() }
+	left := func() int {
+		return b.Tables.Stacks.Len() + b.Tables.Frames.Len() + b.Tables.Tracks.Len() + b.Tables.Strings.Len() + len(b.Tables.Processes)
+	}
 	if left() == 0 {
 		t.Fatal("there are no stacks")
 	}

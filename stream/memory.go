@@ -226,6 +226,7 @@ func (t *Tables) settle(o CopyOptions, from *Tables) {
 	had, numbers := from.finalBytes(), 4*int64(from.Stacks.Len())
 	if o.Once {
 		from.Stacks, from.Frames, from.Tracks = stackTree{}, dedupe.Set[Frame, FrameID]{}, dedupe.Set[Track, TrackID]{}
+		from.Strings, from.Processes = dedupe.Texts[StringID]{}, nil
 	}
 	if o.Memory > 0 {
 		held := t.finalBytes() + from.finalBytes() + numbers - from.Strings.TextBytes()

@@ -35,7 +35,7 @@ const (
 	maxEncoded = 16 << 20
 
 	// typicalBytes is about what one takes.
-	typicalBytes = 10
+	typicalBytes = 6
 
 	// longTail is from how many bytes on those that a stack shares with others are not copied without the rest: then more
 	// stacks can share that.
