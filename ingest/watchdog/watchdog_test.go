@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -99,7 +100,7 @@ func TestStalledPipe(t *testing.T) {
 type mount struct {
 	fstest.MapFS
 	gone   chan struct{} // nil: it is there
-	closed int
+	closed atomic.Int32
 }
 
 func (m *mount) wait() {
@@ -139,7 +140,7 @@ func (f *mountFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-func (f *mountFile) Close() error { f.m.closed++; return f.File.Close() }
+func (f *mountFile) Close() error { f.m.closed.Add(1); return f.File.Close() }
 
 // Each operation of a file system that hangs is given up; memory of the caller
 // is not touched when it comes back.
@@ -189,8 +190,8 @@ func TestDeadMount(t *testing.T) {
 		if n != 0 || string(p) != "mine" {
 			t.Errorf("%d bytes read, memory is %q", n, p)
 		}
-		if m.closed != 2 {
-			t.Errorf("%d files closed, want the two that opened too late", m.closed)
+		if n := m.closed.Load(); n != 2 {
+			t.Errorf("%d files closed, want the two that opened too late", n)
 		}
 		f.Close()
 		own.Close()
