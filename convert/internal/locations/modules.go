@@ -79,6 +79,27 @@ func (m *Modules) Build(t *stream.Tables, sum bool) {
 		}
 	}
 	m.layOut(order, paths)
+	m.sort()
+}
+
+// sort puts all mappings but the first in the order of their addresses, so that they come back in that order when the profile is
+// read again, in which all of them came with it.
+func (m *Modules) sort() {
+	order := make([]int, len(m.List))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order[min(1, len(order)):], func(a, b int) int { return cmp.Compare(m.List[a].Start, m.List[b].Start) })
+	list, place := make([]Mapping, len(order)), make([]int, len(order))
+	for to, from := range order {
+		list[to], place[from] = m.List[from], to
+	}
+	m.List = list
+	for _, of := range m.of {
+		for i := range of {
+			of[i] = place[of[i]]
+		}
+	}
 }
 
 // byAddress sorts modules by address, except the first, as profiles have them.
