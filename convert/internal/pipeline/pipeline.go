@@ -87,8 +87,11 @@ func New(w io.Writer, o Options) (*Writer, error) {
 		out.cores = NewCores(jobs)
 	}
 	close(out.last)
-	// One more is being filled, one written, and one may wait for another.
-	out.slots = make(chan *slot, jobs+3)
+	n := 1
+	if jobs > 1 {
+		n = jobs + 3 // one more is being filled, one written, and one may wait for another
+	}
+	out.slots = make(chan *slot, n)
 	for range cap(out.slots) {
 		out.slots <- new(slot)
 	}
