@@ -595,3 +595,24 @@ func startTestMember(t testing.TB, root string, o session.Options, now clock) *m
 	t.Cleanup(func() { m.lock.Close() })
 	return m
 }
+
+// The last process to leave brings the session under its limit, since nobody may come after it.
+func TestLeaveMakesRoom(t *testing.T) {
+	root, h := t.TempDir(), newHandClock()
+	first := startTestMember(t, root, session.Options{Limit: 1 << 20}, h.now)
+	ticks(t, h, 10, 40, first)
+	must(t, first.stop())
+	last := startTestMember(t, root, session.Options{}, h.now)
+	ticks(t, h, 10, 20, last)
+	held := func() int64 {
+		s, err := session.Read(root)
+		must(t, err)
+		return s.Sum()
+	}
+	limit := held() - 6*testFile
+	must(t, last.c.SetLimit(limit))
+	must(t, last.stop())
+	if n := held(); n > limit || n < limit/2 {
+		t.Errorf("%d bytes of %d", n, limit)
+	}
+}

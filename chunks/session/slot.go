@@ -228,7 +228,8 @@ func (s *Slot) Obeyed(generation uint64) {
 
 // Leave ends the use of the slot. The ring is closed by then, the exit record is
 // written and the lock still held. The recording stays in the session's account until
-// its room is needed.
+// its room is needed: if its last bytes were too many, others that have ended give way now,
+// since nobody may come after this process.
 func (s *Slot) Leave() error {
 	return s.c.guard(func() error {
 		if !s.mine() {
@@ -238,7 +239,9 @@ func (s *Slot) Leave() error {
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 			return s.c.release(s.at, s.member.Instance)
 		}
-		return s.c.settle(s.at, s.member.Instance)
+		err := s.c.settle(s.at, s.member.Instance)
+		s.holder, s.want = nil, 0
+		return errors.Join(err, s.relieve(time.Now()))
 	})
 }
 
