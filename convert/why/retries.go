@@ -20,6 +20,10 @@ const (
 	// how many there are, unless the program does something else.
 	retryWork = 3
 
+	// retryRise is how many times as often it must come itself, where nothing tells of failures: otherwise the
+	// other may merely come less, as what has become slow does.
+	retryRise = 1.5
+
 	// retryMuch is how many must come in a second: a few calls more harm nobody.
 	retryMuch = 10
 )
@@ -28,7 +32,7 @@ func (retries) About() About {
 	return About{
 		Name: "retries", Looks: "how many markers of one name there are for each of another, and how many of them fail",
 		Needs:     "markers",
-		Threshold: "× 3 as many for each of a marker that comes at most × 3 as often as before, 10 a second; a cause if their fields tell of errors, or more errors are logged",
+		Threshold: "× 3 as many for each of a marker that comes at most × 3 as often as before, 10 a second; × 1.5 as many in all, or a cause if their fields tell of errors, or more errors are logged",
 		EffectOf:  []string{"busy function"},
 	}
 }
@@ -64,7 +68,7 @@ func (d retries) pair(p *Process, inner, outer *facts.Marker) (f Finding, ok boo
 		}
 	}
 	c := p.Time.RiseOf(&each, &known, retryFactor)
-	_, often := p.around(&inner.Count, c.At)
+	seldom, often := p.around(&inner.Count, c.At)
 	before, after := p.around(&outer.Count, c.At)
 	if !c.Clear || c.Before < retryRegular || often < retryMuch || after > retryWork*before {
 		return f, false
@@ -84,7 +88,7 @@ func (d retries) pair(p *Process, inner, outer *facts.Marker) (f Finding, ok boo
 		f.Severity = Cause
 		f.Evidence = append(f.Evidence, fmt.Sprintf("it logs %q", m.Text))
 	}
-	return f, true
+	return f, f.Severity == Cause || often >= retryRise*seldom
 }
 
 // failedLeast is the share of failures that is more than the usual.

@@ -193,6 +193,15 @@ var stories = []told{
 		},
 	},
 	{
+		name: "one kind of request is slow", detector: "slow marker", severity: why.Likely, text: []string{"query"}, exit: killed,
+		tell: func(s *story) {
+			for n := range ticks {
+				s.marks(n, "query", 10-7*(n/onset), time.Duration(2+n/onset*88)*time.Millisecond)
+				s.marks(n, "insert", 4, time.Millisecond)
+			}
+		},
+	},
+	{
 		name: "debug logs", detector: "logging", severity: why.Cause, text: []string{"500 records a second, 10 before", "cannot parse row #"}, exit: killed,
 		tell: func(s *story) {
 			for n := range ticks {
