@@ -26,6 +26,8 @@ func (*manCmd) Run(k *kong.Kong) error {
 	fmt.Fprintf(w, ".TH %s 1\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(app.Name)), roff(app.Name), roff(strings.TrimSuffix(lowered(sentence(app.Help)), ":")))
 	fmt.Fprintf(w, ".SH SYNOPSIS\n.B %s\n%s\n.SH DESCRIPTION\n", roff(app.Name), roff("COMMAND [ARGUMENTS] [FLAGS]"))
 	paragraphs(w, app.Help)
+	fmt.Fprint(w, ".SH FLAGS\n")
+	flagItems(w, app.Flags)
 	fmt.Fprint(w, ".SH COMMANDS\n")
 	for _, c := range app.Children {
 		if !c.Hidden {
@@ -43,14 +45,18 @@ func command(w io.Writer, c *kong.Node) {
 	for _, p := range c.Positional {
 		item(w, p.Summary(), p.Help)
 	}
-	for _, f := range c.Flags {
-		if !f.Hidden {
-			item(w, f.String(), f.Help)
-		}
-	}
+	flagItems(w, c.Flags)
 	if c.Detail != "" {
 		fmt.Fprint(w, ".PP\n")
 		paragraphs(w, c.Detail)
+	}
+}
+
+func flagItems(w io.Writer, all []*kong.Flag) {
+	for _, f := range all {
+		if !f.Hidden {
+			item(w, f.String(), f.Help)
+		}
 	}
 }
 
