@@ -65,6 +65,7 @@ type process struct {
 	comm    string
 	threads map[int32]string // names, by tid
 	maps    []mapping        // by time
+	index   *mappings        // of them if they are many
 }
 
 func newLife() *life {
@@ -146,6 +147,11 @@ func (l *life) settle() {
 	for pid := range l.seen { // what nobody has told of
 		if pid >= 0 && len(l.byPid[pid]) == 0 {
 			l.addProcess(pid, 0, nil)
+		}
+	}
+	for _, p := range append(l.all, &l.kernel) {
+		if len(p.maps) > fewMappings {
+			p.index = newMappings(p.maps)
 		}
 	}
 	l.all = slices.DeleteFunc(l.all, func(p *process) bool { return l.seen[p.pid] == nil })
@@ -257,14 +263,10 @@ func (p *process) version(time uint64) int {
 // parent's.
 func (p *process) find(version int, address uint64) *mapping {
 	for {
-		for i := version - 1; i >= 0; i-- {
-			m := &p.maps[i]
-			if m.file < 0 {
-				return nil
-			}
-			if address >= m.start && address < m.end {
-				return m
-			}
+		if i := p.last(version, address); i >= 0 && p.maps[i].file < 0 {
+			return nil
+		} else if i >= 0 {
+			return &p.maps[i]
 		}
 		born := p.born
 		if p = p.parent; p == nil {
@@ -272,6 +274,20 @@ func (p *process) find(version int, address uint64) *mapping {
 		}
 		version = p.version(born)
 	}
+}
+
+// last is the position of the mapping of an address, or of an exec since when there is none, among so many;
+// -1: neither.
+func (p *process) last(version int, address uint64) int {
+	if p.index != nil {
+		return p.index.last(version, address)
+	}
+	for i := version - 1; i >= 0; i-- {
+		if m := &p.maps[i]; m.file < 0 || address >= m.start && address < m.end {
+			return i
+		}
+	}
+	return -1
 }
 
 // program is the file that a process runs: the first that it mapped.
