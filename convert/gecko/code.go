@@ -91,9 +91,9 @@ func (c *code) build(t *stream.Tables) error {
 	} else {
 		c.mergeStacks(sampled, calling)
 	}
-	// A node, its places among those that its caller called, and its row in the
+	// A node, its place, how many it called, and its row in the
 	// table of a thread, as the row of a frame.
-	rows := stream.RowBytes{Stack: int64(unsafe.Sizeof(node{})+unsafe.Sizeof(pair{})) + 3*4, Frame: 4}
+	rows := stream.RowBytes{Stack: int64(unsafe.Sizeof(node{})+unsafe.Sizeof(pair{})) + 2*4, Frame: 4}
 	if err := t.Reserve(rows.In(&c.merged)); err != nil {
 		return err
 	}
@@ -144,24 +144,26 @@ func (c *code) captured(id stream.StackID) stream.StackID {
 }
 
 // layOut orders nodes so that each is followed by those that it called: mostly one, so a path to
-// the root mostly goes back linearly through memory.
+// the root mostly goes back linearly through memory. A caller's id is lower than those that it
+// called, so two passes by id find the places.
 func (c *code) layOut() {
 	merged := &c.merged.Stacks
-	first, next := children(&c.merged)
-	place := make([]stream.StackID, merged.Len()+1)
-	c.nodes = make([]node, 1, merged.Len()+1)
-	for at := first[0]; at != 0; {
-		caller, frame := merged.At(at)
-		place[at] = stream.StackID(len(c.nodes))
-		c.nodes = append(c.nodes, node{caller: place[caller], frame: frame})
-		if first[at] != 0 {
-			at = first[at]
-			continue
-		}
-		for at != 0 && next[at] == 0 {
-			at, _ = merged.At(at)
-		}
-		at = next[at]
+	n := merged.Len()
+	free := make([]int32, n+1) // how many stacks one has called, with all of theirs; then the place of the next one
+	for id := stream.StackID(n); id > 0; id-- {
+		caller, _ := merged.At(id)
+		free[caller] += free[id] + 1
+	}
+	free[0] = 1
+	place := make([]stream.StackID, n+1)
+	c.nodes = make([]node, n+1)
+	for id := stream.StackID(1); int(id) <= n; id++ {
+		caller, frame := merged.At(id)
+		at := free[caller]
+		free[caller] += free[id] + 1
+		free[id] = at + 1
+		place[id] = stream.StackID(at)
+		c.nodes[at] = node{caller: place[caller], frame: frame}
 	}
 	for _, list := range [][]stream.StackID{c.stacks, c.calls} {
 		for id, to := range list {
@@ -169,18 +171,6 @@ func (c *code) layOut() {
 		}
 	}
 	c.merged = stream.Tables{Frames: c.merged.Frames}
-}
-
-// children returns the first stack that each one called, and the next one of the same caller.
-func children(t *stream.Tables) (first, next []stream.StackID) {
-	n := t.Stacks.Len()
-	first, next = make([]stream.StackID, n+1), make([]stream.StackID, n+1)
-	for id := stream.StackID(n); id > 0; id-- {
-		caller, _ := t.Stacks.At(id)
-		next[id] = first[caller]
-		first[caller] = id
-	}
-	return first, next
 }
 
 // merge returns what the format keeps of a frame.
