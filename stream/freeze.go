@@ -92,7 +92,7 @@ func freeze(t *Tables, series []Series, stacks, labels []bool, jobs int) (*Table
 		}
 	}
 	f.to.ImportLabels(t)
-	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, levels(), f.ids.frames)
+	f.ids.stacks = renumberStacks(&f.to.Stacks, &t.Stacks, levels(), f.ids.frames, jobs)
 	for old, id := range instead {
 		f.ids.stacks[old] = f.ids.stacks[id]
 	}

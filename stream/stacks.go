@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"runtime"
 	"slices"
 
 	"gprof/dedupe"
@@ -24,9 +25,10 @@ type stackLevels struct {
 //     counting sort; then the callees of each are sorted.
 //
 // Stacks with near ids are near their callers, so memory is accessed in order. Besides
-// the result this takes 4 bytes for each stack, and 12 for each of the largest level.
-func renumberStacks(to, from *stackTree, levels stackLevels, frames []FrameID) []StackID {
-	w := stackWalk{to: to, from: from, frames: frames, ids: levels.ids}
+// the result this takes 4 bytes for each stack, and 12 to 16 for each of the largest level.
+// With more than one job, both halves of a large level are done at a time.
+func renumberStacks(to, from *stackTree, levels stackLevels, frames []FrameID, jobs int) []StackID {
+	w := stackWalk{to: to, from: from, frames: frames, ids: levels.ids, jobs: jobs}
 	begin := int32(0)
 	for _, end := range levels.ends {
 		w.place(levels.all[begin:end])
@@ -39,7 +41,7 @@ func renumberStacks(to, from *stackTree, levels stackLevels, frames []FrameID) [
 // MergeStacks adds the stacks of from to to, which is empty, with other frames, by FrameID, of which several may be one. It
 // returns the ids that they have there, by StackID. That takes half the time and memory of interning them.
 func MergeStacks(to, from *Tables, frames []FrameID) []StackID {
-	return renumberStacks(&to.Stacks, &from.Stacks, levelsOf(&from.Stacks, nil), frames)
+	return renumberStacks(&to.Stacks, &from.Stacks, levelsOf(&from.Stacks, nil), frames, runtime.GOMAXPROCS(0))
 }
 
 // stackWalk is the work of renumberStacks. StackIDs are old ids unless they are said to
@@ -47,10 +49,12 @@ func MergeStacks(to, from *Tables, frames []FrameID) []StackID {
 type stackWalk struct {
 	to, from *stackTree
 	frames   []FrameID
-	ids      []StackID // final ids
-	above    StackID   // the first final id of the level above
-	children []child   // of that level, by caller
-	ends     []int32   // of the children of each caller
+	jobs     int
+	ids      []StackID  // final ids
+	above    StackID    // the first final id of the level above
+	children []child    // of that level, by caller
+	parts    int        // of the level, by one goroutine each
+	ends     [2][]int32 // of the children of each caller, by part
 }
 
 type child struct {
@@ -91,38 +95,81 @@ func begins(of []int32) (all int32) {
 	return all
 }
 
+// largeLevel is how many stacks are worth another goroutine.
+const largeLevel = 1 << 12
+
+// divide has the work on n things done by the goroutines of a level.
+func (w *stackWalk) divide(n int, work func(part, from, to int)) {
+	if w.parts == 1 {
+		work(0, 0, n)
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work(1, n/2, n)
+	}()
+	work(0, 0, n/2)
+	<-done
+}
+
 // place puts the stacks of a level in the order of their callers.
 func (w *stackWalk) place(level []StackID) {
 	callers := w.to.Len() + 1 - int(w.above)
-	w.ends = slices.Grow(w.ends[:0], callers)[:callers]
 	w.children = slices.Grow(w.children[:0], len(level))[:len(level)]
-	clear(w.ends)
-	for _, id := range level {
-		caller, _ := w.from.At(id)
-		at := w.ids[caller] - w.above
-		w.ids[id] = at // until it has its own
-		w.ends[at]++
+	w.parts = 1
+	if w.jobs > 1 && len(level) >= largeLevel {
+		w.parts = 2
 	}
-	begins(w.ends)
-	for _, id := range level {
-		_, frame := w.from.At(id)
-		end := &w.ends[w.ids[id]]
-		w.children[*end] = child{w.frames[frame], id}
-		*end++
+	w.divide(len(level), func(part, from, to int) {
+		ends := slices.Grow(w.ends[part][:0], callers)[:callers]
+		clear(ends)
+		for _, id := range level[from:to] {
+			caller, _ := w.from.At(id)
+			at := w.ids[caller] - w.above
+			w.ids[id] = at // until it has its own
+			ends[at]++
+		}
+		w.ends[part] = ends
+	})
+	all := int32(0)
+	for i := range callers {
+		for _, ends := range w.ends[:w.parts] {
+			ends[i], all = all, all+ends[i]
+		}
 	}
+	w.divide(len(level), func(part, from, to int) {
+		ends := w.ends[part]
+		for _, id := range level[from:to] {
+			_, frame := w.from.At(id)
+			end := &ends[w.ids[id]]
+			w.children[*end] = child{w.frames[frame], id}
+			*end++
+		}
+	})
 }
 
 // number gives the stacks of a level their final ids. Stacks of one caller with the same
 // final frame become one.
 func (w *stackWalk) number() {
+	ends := w.ends[w.parts-1]
+	w.divide(len(ends), func(_, from, to int) {
+		begin := int32(0)
+		if from > 0 {
+			begin = ends[from-1]
+		}
+		for _, end := range ends[from:to] {
+			if end > begin+1 {
+				slices.SortFunc(w.children[begin:end], func(a, b child) int { return int(a.frame) - int(b.frame) })
+			}
+			begin = end
+		}
+	})
 	above, begin := w.above, int32(0)
 	w.above = StackID(w.to.Len() + 1)
-	for i, end := range w.ends {
+	for i, end := range ends {
 		children := w.children[begin:end]
 		begin = end
-		if len(children) > 1 {
-			slices.SortFunc(children, func(a, b child) int { return int(a.frame) - int(b.frame) })
-		}
 		for j, c := range children {
 			if j == 0 || c.frame != children[j-1].frame {
 				w.to.Append(above+StackID(i), c.frame)

@@ -12,13 +12,17 @@ import (
 func TestRenumberStacks(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 4))
+		stacks, jobs := 2000, 1
+		if seed%5 == 0 { // levels are large enough to be divided
+			stacks, jobs = 60_000, 2
+		}
 		var from, to stackTree
 		frames := []FrameID{0}
 		for range 30 {
 			frames = append(frames, FrameID(1+r.IntN(12)))
 		}
 		live := []bool{true}
-		for range 2000 {
+		for range stacks {
 			n := from.Len()
 			from.Intern(StackID(r.IntN(n+1)), FrameID(1+r.IntN(30)))
 			if from.Len() > n {
@@ -30,14 +34,25 @@ func TestRenumberStacks(t *testing.T) {
 				live[parent] = true
 			}
 		}
-		ids := renumberStacks(&to, &from, levelsOf(&from, live), frames)
+		ids := renumberStacks(&to, &from, levelsOf(&from, live), frames, jobs)
 		checkStackOrder(t, &to)
+		if levels := levelsOf(&from, live); jobs > 1 && largestLevel(levels) < largeLevel {
+			t.Errorf("no level of %d stacks is large", from.Len())
+		}
 		for id := StackID(1); int(id) <= from.Len(); id++ {
 			if got, want := path(&to, ids[id], nil), path(&from, id, frames); live[id] && !slices.Equal(got, want) {
 				t.Fatalf("stack %d becomes %v, want %v", id, got, want)
 			}
 		}
 	}
+}
+
+func largestLevel(levels stackLevels) (most int) {
+	begin := int32(0)
+	for _, end := range levels.ends {
+		most, begin = max(most, int(end-begin)), end
+	}
+	return most
 }
 
 // path is the frames of a stack.
