@@ -98,6 +98,7 @@ func (s *segments) next(b *Batch) error {
 		}
 		s.outputs[0] = nil // there may be very many
 	}
+	go s.sorter.store.Close() // the kernel frees its pages while the sink works
 	return io.EOF
 }
 

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"gprof/stream/spill"
 )
@@ -11,14 +12,16 @@ type Store struct {
 	arena  arena
 	file   *spill.File
 	number [linkBytes]byte // being written
+	closed sync.Once
 }
 
 // NewStore returns a Store that spills to a file in dir; "" is the system's directory
 // for temporary files. The file is made when something is spilled.
 func NewStore(dir string) *Store { return &Store{file: spill.New(dir)} }
 
-// Close deletes the file. It is not needed any more, so errors don't matter.
-func (s *Store) Close() { s.file.Close() }
+// Close deletes the file. It is not needed any more, so errors don't matter. It may be called again, also on another
+// goroutine.
+func (s *Store) Close() { s.closed.Do(func() { s.file.Close() }) }
 
 // runBytes is about how much memory a run takes besides its blocks.
 const runBytes = 160
