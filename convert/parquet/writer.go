@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -36,6 +37,7 @@ func pageSize(tables int) int {
 // writer writes one table.
 type writer struct {
 	columns []tables.Column
+	file    *behind
 	begin   func(first []tables.Values) *pq.GenericWriter[any]
 	out     *pq.GenericWriter[any] // nil before the first rows
 	leaves  []*pq.ColumnWriter
@@ -55,19 +57,20 @@ func newWriter(file io.Writer, d *tables.Definition, codec compress.Codec, page 
 	for _, column := range d.Sorted {
 		order = append(order, pq.Ascending(column))
 	}
+	to := &behind{file: file, size: page, alone: crew.alone()}
 	begin := func(first []tables.Values) *pq.GenericWriter[any] {
-		return pq.NewGenericWriter[any](file,
+		return pq.NewGenericWriter[any](to,
 			pq.NewSchema(d.Name, schemaOf(d.Columns, first)),
 			pq.Compression(codec),
 			pq.PageBufferSize(page),
-			pq.WriteBufferSize(page),
+			pq.WriteBufferSize(0),
 			pq.DataPageStatistics(false), // the index of pages has them
 			pq.CreatedBy("gprof", "1.0.0", "0"),
 			pq.KeyValueMetadata(tables.VersionKey, tables.Version),
 			pq.SortingWriterConfig(pq.SortingColumns(order...)),
 		)
 	}
-	return &writer{columns: d.Columns, begin: begin, crew: crew, queues: make([]queue, len(d.Columns)), errs: make([]error, len(d.Columns)), leads: leadsOf(d)}
+	return &writer{columns: d.Columns, file: to, begin: begin, crew: crew, queues: make([]queue, len(d.Columns)), errs: make([]error, len(d.Columns)), leads: leadsOf(d)}
 }
 
 // start begins the file with its first rows; there may be none.
@@ -210,5 +213,5 @@ func (w *writer) Close() error {
 	if err := w.settle(); err != nil {
 		return err
 	}
-	return w.out.Close()
+	return errors.Join(w.out.Close(), w.file.flush())
 }

@@ -1,7 +1,9 @@
 package tables
 
 import (
+	"errors"
 	"slices"
+	"sync"
 
 	"gprof/stream"
 )
@@ -132,18 +134,27 @@ func (s *Sink) makeRoom() error {
 	return oldest.close()
 }
 
-// closeTables ends the files of events.
-func (p *part) closeTables() error {
-	for len(p.order) > 0 {
-		t := p.order[0]
-		p.order = p.order[1:]
-		delete(p.open, t.name)
-		if err := t.close(); err != nil {
-			return err
+// closeTables ends the files of events, and returns a function that waits for that: with several jobs others may
+// be written meanwhile.
+func (s *Sink) closeTables(p *part) (wait func() error) {
+	s.rows.leave()
+	all := p.order
+	p.order, p.open = nil, map[string]*table{}
+	wait = sync.OnceValue(func() error {
+		for i, t := range all {
+			if err := t.finish(); err != nil {
+				return err
+			}
+			all[i] = nil // the memory is needed
 		}
+		return nil
+	})
+	if s.jobs > 1 {
+		go wait()
+	} else {
+		wait()
 	}
-	p.order = nil
-	return nil
+	return wait
 }
 
 // maxWaiting bounds the memory of buffered rows of all open tables, in bytes.
@@ -195,16 +206,14 @@ func (s *Sink) finish(p *part) error {
 	if err := s.openAll(p); err != nil {
 		return err
 	}
-	if err := p.closeTables(); err != nil {
-		return err
-	}
+	closed := s.closeTables(p)
 	for _, write := range []func(*part) error{s.writeProcesses, s.writeAttributes, s.writeClocks, s.writeTracks, s.writeEvents, s.writeCode} {
 		if err := write(p); err != nil {
-			return err
+			return errors.Join(err, closed())
 		}
 	}
 	p.stacks = nil
-	return nil
+	return closed()
 }
 
 // fill writes a whole table.

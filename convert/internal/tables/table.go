@@ -124,9 +124,19 @@ func (t *table) waiting() int {
 // close ends the file, if any.
 func (t *table) close() error {
 	if t.rows.owner == t {
-		t.rows.flush()
-		t.rows.owner = nil
+		t.rows.leave()
 	}
+	return t.finish()
+}
+
+// leave gives the rows to the writer of their table, and takes no more of it.
+func (r *rows) leave() {
+	r.flush()
+	r.owner = nil
+}
+
+// finish ends the file, if any, of a table whose writer has all rows.
+func (t *table) finish() error {
 	if t.file == nil {
 		return t.err
 	}
