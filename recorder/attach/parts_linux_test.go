@@ -42,8 +42,12 @@ func TestReplacedProgram(t *testing.T) {
 		t.Fatal("both programs are of one build")
 	}
 	b := builds{known: map[file]string{}}
-	all := b.mapped(int32(cmd.Process.Pid))
-	i := slices.IndexFunc(all, func(m modules.Module) bool { return m.Path == exe })
+	var all []modules.Module
+	i := -1
+	for deadline := time.Now().Add(time.Minute); i < 0 && time.Now().Before(deadline); { // it is mapped some time after it has started
+		all = b.mapped(int32(cmd.Process.Pid))
+		i = slices.IndexFunc(all, func(m modules.Module) bool { return m.Path == exe })
+	}
 	if i < 0 || all[i].Build != want {
 		t.Errorf("of build %s the mappings are %+v", want, all)
 	}

@@ -1,12 +1,27 @@
 package rt
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
 
-// The tick of a moment is the one that the clock shows then, except for interruptions between two readings.
+// The tick of a moment is the one that the clock shows then, except for interruptions between two readings. On a busy
+// machine all readings of a trial may be interrupted: then another clock is tried.
 func TestTicksOfTimes(t *testing.T) {
+	for attempt := 1; ; attempt++ {
+		wrong := ticksOff(t)
+		if wrong == "" {
+			return
+		}
+		if t.Logf("attempt %d: %s", attempt, wrong); attempt == 10 {
+			t.Fatal("none of the clocks was right")
+		}
+	}
+}
+
+// ticksOff says by how much a new clock is off after some time, if it is.
+func ticksOff(t *testing.T) (wrong string) {
 	var c Clock
 	c.Open()
 	for _, wait := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
@@ -16,16 +31,15 @@ func TestTicksOfTimes(t *testing.T) {
 			before := c.Now()
 			at := c.At(Now())
 			after := c.Now()
-			t.Log(at-before, after-at)
-			off := max(before-at, at-after, 0)
-			least = min(least, off)
+			least = min(least, max(before-at, at-after, 0))
 		}
 		if least > 1000 {
-			t.Errorf("%v after the start: %d ticks off", wait, least)
+			wrong += fmt.Sprintf("%v after the start: %d ticks off\n", wait, least)
 		}
 		c.Note()
 	}
 	t.Log(c.Describe(), c.Test())
+	return wrong
 }
 
 // A trial whose readings lie far apart, because there was other work, ends like one at once. Too many do no harm.
