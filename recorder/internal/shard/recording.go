@@ -43,7 +43,6 @@ type Recording struct {
 	routeErr     error                 // why assembly can't find the processor's shard; nil: it can
 	faultErr     error                 // why faults in our mappings are not caught; nil: they are
 	walkErr      error                 // why stacks can't be walked by frame pointers; nil: they can
-	source       string                // folder of package recorder's source, as the compiler knows it
 	wantsMarkers bool                  // markers are recorded
 	wantsStacks  bool                  // of markers that ask for them
 	wants        func(row string) bool // see Config.Wants
@@ -104,7 +103,7 @@ func (r *Recording) Settle() {
 // probe finds out which tricks work here: stacks by frame pointers, numbers of goroutines and
 // of processors.
 func (r *Recording) probe() {
-	r.walkErr, r.source = rt.TryWalk(), sourceFolder()
+	r.walkErr = rt.TryWalk()
 	if r.goroutines = rt.GoroutineOffset(); r.walkErr == nil {
 		r.starts = rt.FindStart()
 	}

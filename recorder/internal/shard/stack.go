@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"gprof/rawformat"
@@ -95,7 +96,7 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 		}
 		return n
 	}
-	for len(stack) > 0 && r.isOwnCall(stack[0]) {
+	for len(stack) > 0 && isOwnCall(stack[0]) {
 		stack = stack[1:]
 	}
 	for _, pc := range stack {
@@ -111,7 +112,7 @@ func (r *Recording) rawStack(raw []uint64, stack []uintptr) (n int) {
 // inlined. Asking for the name of an inlined function would allocate, so it asks for the
 // function that it was inlined into, which comes last. The name of a generic function would
 // allocate, too, so the file decides.
-func (r *Recording) isOwnCall(call uintptr) bool {
+func isOwnCall(call uintptr) bool {
 	functions := [rt.MaxChain]uintptr{}
 	n := rt.ExpandInlined(functions[:], []uintptr{0, call})
 	if n == 0 || n == rt.MaxChain {
@@ -122,18 +123,18 @@ func (r *Recording) isOwnCall(call uintptr) bool {
 		return false
 	}
 	file, _ := f.FileLine(functions[n-1] - 1)
-	name, ok := strings.CutPrefix(file, r.source)
+	name, ok := strings.CutPrefix(file, sourceFolder())
 	return ok && (name == "event.go" || name == "eventn.go" || name == "eventtime.go" || name == "text.go" || name == shardFolder+"span.go" || name == shardFolder+"place.go" || name == shardFolder+"emit_portable.go")
 }
 
 // shardFolder is this package's folder below that of package recorder.
 const shardFolder = "internal/shard/"
 
-// sourceFolder is where the compiler found package recorder.
-func sourceFolder() string {
+// sourceFolder is where the compiler found package recorder. The first call allocates.
+var sourceFolder = sync.OnceValue(func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return strings.TrimSuffix(file, shardFolder+"stack.go")
-}
+})
 
 // places resolves the calls of a marker's stack.
 func (r *Recording) places(stack []uintptr) []dict.Frame {
@@ -274,6 +275,7 @@ func (f *newStacks) take(dst *newStacks) {
 // InternStacks gives ids to the stacks that were submitted, and to those of markers before
 // Start.
 func (r *Recording) InternStacks(d *dict.Dictionary) {
+	sourceFolder() // so that no marker allocates for it
 	for _, calls := range r.earlyStacks {
 		r.internStack(d, calls)
 	}
