@@ -21,10 +21,11 @@ var ErrLocked = errors.New("directory belongs to another process")
 // what they hold at that moment.
 type Folder interface {
 	fs.FS
-	Create(name string) (File, error)                    // makes a file that does not exist yet
-	Map(name string, size int) (*mapping.Mapping, error) // likewise, and maps it
-	Truncate(name string, size int64) error              // its mapping must be closed
-	Rename(from, to string) error                        // replaces to
+	Create(name string) (File, error)                        // makes a file that does not exist yet
+	Map(name string, size int) (*mapping.Mapping, error)     // likewise, and maps it
+	MapSoon(name string, size int) (*mapping.Mapping, error) // likewise, but its space may be reserved later, see [mapping.OfFileSoon]
+	Truncate(name string, size int64) error                  // its mapping must be closed
+	Rename(from, to string) error                            // replaces to
 	Remove(name string) error
 }
 
@@ -76,6 +77,19 @@ func (d Dir) Map(name string, size int) (*mapping.Mapping, error) {
 	}
 	m, err := mapping.OfFile(f, size)
 	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", name, size, err), RemoveFile(d.path(name)))
+	}
+	return m, nil
+}
+
+// MapSoon is Map, but space for the file may be reserved later.
+func (d Dir) MapSoon(name string, size int) (*mapping.Mapping, error) {
+	f, err := Create(d.path(name))
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapping.OfFileSoon(f, size)
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", name, size, err), RemoveFile(d.path(name)))
 	}
 	return m, nil

@@ -125,6 +125,9 @@ func (m *Memory) Map(name string, size int) (*mapping.Mapping, error) {
 	return mapping, nil
 }
 
+// MapSoon is Map.
+func (m *Memory) MapSoon(name string, size int) (*mapping.Mapping, error) { return m.Map(name, size) }
+
 // Truncate cuts a file short.
 func (m *Memory) Truncate(name string, size int64) error {
 	f, err := m.file("truncate", name, false)

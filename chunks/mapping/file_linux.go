@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,16 @@ func Reserve(f *os.File, size int64) error {
 		return os.NewSyscallError("fallocate", err)
 	}
 	return nil
+}
+
+// freeBytes is how much is free in the file system of f, 0 if that is not known.
+func freeBytes(f *os.File) int64 {
+	var s unix.Statfs_t
+	if unix.Fstatfs(int(f.Fd()), &s) != nil {
+		return 0
+	}
+	size := max(1, s.Bsize)
+	return int64(min(s.Bavail, math.MaxInt64/uint64(size))) * size
 }
 
 // populate faults the pages in for writing with one call, which the kernel supports since

@@ -16,6 +16,7 @@ import (
 type Mapping struct {
 	bytes   []byte
 	guard   *faultRange // nil: the bytes cannot be taken away
+	file    *os.File    // whose space is still to be reserved; nil: it is
 	release func() error
 }
 
@@ -53,7 +54,28 @@ func OfFile(f *os.File, size int) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mapping{mem, guard, func() error { return unmapProtected(mem, guard) }}, nil
+	return &Mapping{bytes: mem, guard: guard, release: func() error { return unmapProtected(mem, guard) }}, nil
+}
+
+// plenty is how many times as much room as a file takes there must be, if its space is reserved later.
+const plenty = 64
+
+// OfFileSoon is OfFile, except that [Mapping.FaultIn] reserves the space if the disk has plenty of it. That is most of the
+// time that OfFile takes. The mapping closes the file.
+func OfFileSoon(f *os.File, size int) (m *Mapping, err error) {
+	if freeBytes(f) < plenty*int64(size) {
+		m, err = OfFile(f, size)
+		return m, errors.Join(err, f.Close())
+	}
+	var mem []byte
+	var guard *faultRange
+	if err = f.Truncate(int64(size)); err == nil {
+		mem, guard, err = mapProtected(f, size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Mapping{bytes: mem, guard: guard, file: f, release: func() error { return unmapProtected(mem, guard) }}, nil
 }
 
 // Anonymous maps anonymous memory. Close calls release. The last user of the bytes gives them
@@ -70,7 +92,7 @@ func Anonymous(size int, release func() error) (*Mapping, error) {
 		return nil, err
 	}
 	held.Add(int64(size))
-	return &Mapping{mem, nil, release}, nil
+	return &Mapping{bytes: mem, release: release}, nil
 }
 
 // ReleaseAnonymous gives back the bytes of an anonymous mapping.
@@ -94,7 +116,15 @@ func (m *Mapping) Lost() int {
 // Close makes the memory invalid.
 func (m *Mapping) Close() error {
 	m.bytes, m.guard = nil, nil
-	return m.release()
+	return errors.Join(m.closeFile(), m.release())
+}
+
+func (m *Mapping) closeFile() error {
+	f := m.file
+	if m.file = nil; f == nil {
+		return nil
+	}
+	return f.Close()
 }
 
 // littleEndian returns an error on other machines, as words are stored in the byte order of
@@ -121,15 +151,25 @@ func writeZeros(f *os.File, size int) error {
 	return nil
 }
 
-// FaultIn makes every page ready for writing without changing it. Others may write meanwhile.
-func (m *Mapping) FaultIn() {
+// FaultIn makes every page ready for writing without changing it. Others may write meanwhile. The error is that space can't
+// be reserved; then the caller may try again.
+func (m *Mapping) FaultIn() error {
 	mem := m.bytes
+	if m.file != nil {
+		if err := Reserve(m.file, int64(len(mem))); err != nil && !CannotReserve(err) {
+			return err
+		}
+		if err := m.closeFile(); err != nil {
+			return err
+		}
+	}
 	if populate(mem) {
-		return
+		return nil
 	}
 	for at := 0; at < len(mem); at += os.Getpagesize() {
 		atomic.AddUint64((*uint64)(unsafe.Pointer(&mem[at])), 0)
 	}
+	return nil
 }
 
 // Word returns the 8-byte word at an offset, a multiple of 8, of mapped memory. Files are

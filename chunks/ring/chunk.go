@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"gprof/chunks/folder"
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
 )
@@ -35,9 +34,9 @@ func NewChunk(capacity int) *Chunk {
 	return c
 }
 
-// makeChunk makes a chunk file in a folder.
-func makeChunk(in folder.Folder, name string, size int) (*Chunk, error) {
-	m, err := in.Map(name, size)
+// makeChunk makes a chunk file by a method of a folder.
+func makeChunk(mapFile func(name string, size int) (*mapping.Mapping, error), name string, size int) (*Chunk, error) {
+	m, err := mapFile(name, size)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // Bytes that are stored through the mapping are in the file at once.
 func TestFolder(t *testing.T) {
 	d := folder.Dir(t.TempDir())
-	c, err := makeChunk(d, "chunk-00000", testFile)
+	c, err := makeChunk(d.Map, "chunk-00000", testFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,9 @@ import (
 func (r *Ring) Maintain() error {
 	r.lately = 2 * r.taken.Swap(0)
 	r.demand = max(r.lately, r.demand*7/8)
-	for _, c := range r.later { // as soon as the program goes on
-		c.mapping.FaultIn()
-	}
-	r.later = nil
-	var err error
+	err := r.readyLater()
 	if !r.resting.Load() {
-		err = r.grow(int(max(r.ready(), r.demand)), true)
+		err = errors.Join(err, r.grow(int(max(r.ready(), r.demand)), true))
 	}
 	err = errors.Join(err, r.sealAll(), r.bury(), r.obey(), r.clearCut(), r.shrink())
 	if r.resting.Load() {
@@ -33,6 +29,16 @@ func (r *Ring) Maintain() error {
 		err = errors.Join(err, r.yield(math.MaxInt))
 	}
 	return errors.Join(err, r.Publish())
+}
+
+// readyLater makes the chunks ready that Open made, as soon as the program goes on.
+func (r *Ring) readyLater() (errs error) {
+	r.later = slices.DeleteFunc(r.later, func(c *Chunk) bool {
+		err := c.mapping.FaultIn()
+		errs = errors.Join(errs, err)
+		return err == nil
+	})
+	return errs
 }
 
 // shrink gives chunks back while the limit is exceeded, but keeps two.
@@ -114,14 +120,18 @@ func (r *Ring) grow(spares int, ready bool) error {
 			return nil
 		}
 		name := chunks.ChunkFile.FileName(uint32(r.serial))
-		c, err := makeChunk(r.in, name, r.o.ChunkFile)
+		mapFile := r.in.Map
+		if !ready && r.files.Load() >= int64(r.o.Reserved) {
+			mapFile = r.in.MapSoon
+		}
+		c, err := makeChunk(mapFile, name, r.o.ChunkFile)
 		r.full.Store(err != nil)
 		r.crowded(err, spares)
 		if err != nil {
 			return err
 		}
 		if ready {
-			c.mapping.FaultIn()
+			c.mapping.FaultIn() // its space is reserved
 		}
 		r.serial++
 		r.chunks = append(r.chunks, c)

@@ -42,6 +42,7 @@ type Options struct {
 	MinSpare  int                 // chunks kept ready, allocated and faulted in; at least 2
 	Pressed   int                 // the same while the session has no room for more
 	AtFirst   int                 // how many Open makes, so that a program starts soon; Maintain makes the others, and faults all in; 0: MinSpare
+	Reserved  int                 // of these, how many have their space reserved at once, which takes most of the time; 0: all
 	Clock     rawformat.ClockKind // of the times that writers store
 	Keeper    uint16              // the writer that writes anchor blocks; 0: none
 
@@ -69,6 +70,10 @@ func (o *Options) fill() error {
 		o.AtFirst = o.MinSpare
 	}
 	o.AtFirst = min(max(o.AtFirst, minFiles), o.MinSpare)
+	if o.Reserved == 0 {
+		o.Reserved = o.AtFirst
+	}
+	o.Reserved = max(o.Reserved, minFiles)
 	if o.Slot != nil {
 		o.Limit = o.Slot.Limit()
 	}
@@ -128,7 +133,7 @@ type Ring struct {
 	chunks  []*Chunk // all
 	retired []freeFile
 	serial  int      // of the next file
-	later   []*Chunk // that Open made, to be faulted in
+	later   []*Chunk // that Open made, to be reserved and faulted in
 }
 
 // place is what a ring notes in its chunks.
