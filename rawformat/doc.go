@@ -230,7 +230,9 @@
 //
 // The same file header (magic "gprM", "gprX", generation 0), followed by
 // records: meta records are key and value, see [MetaKeys]; an exit file holds
-// one exit record. Both are written under another name and renamed.
+// one exit record. Both are written under another name and renamed. A recorder writes meta
+// soon after it has begun to record, and again when it knows all the rest: a process that is killed in
+// between leaves a meta without what takes long to find out, such as facts of the machine and self-tests.
 //
 // # Stack ring file
 //

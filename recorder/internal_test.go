@@ -360,3 +360,31 @@ func TestLossesBeforeAStop(t *testing.T) {
 		t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
 	}
 }
+
+// When meta is completed it says what was discarded meanwhile, as the ring may have noted there.
+func TestMetaRange(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 1 << 20, ChunkSize: 64 << 10, CPU: CPUOff})
+	var rs records
+	r.metaRange(rs.add)
+	if len(rs) != 0 {
+		t.Errorf("%d records, but nothing was discarded", len(rs))
+	}
+	ring := r.keeper.Ring()
+	for deadline := time.Now().Add(time.Minute); ring.RangeStart() == 1 && time.Now().Before(deadline); {
+		probeEvent.Mark(1)
+	}
+	if err := chunks.NoteRange(r.files, ring.RangeStart(), ring.Discarded()); err != nil {
+		t.Fatal(err)
+	}
+	r.metaRange(rs.add)
+	if err := r.writeMeta(rs); err != nil {
+		t.Fatal(err)
+	}
+	p, err := chunks.OpenProcess(os.DirFS(r.session), filepath.Base(r.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start, n := p.Number(rawformat.MetaRangeStart), p.Number(rawformat.MetaDiscarded); start <= 1 || start > ring.RangeStart() || n == 0 || n > uint64(ring.Discarded()) {
+		t.Errorf("%d chunks discarded, range from %d on", n, start)
+	}
+}

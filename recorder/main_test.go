@@ -18,6 +18,7 @@ const childVariable = "RECORDER_TEST_CHILD"
 // it. A child gets its arguments in os.Args[1:].
 var children = map[string]func(){
 	"killed":   killedChild,
+	"begun":    begunChild,
 	"silent":   silentChild,
 	"panic":    panickingChild,
 	"parent":   parentChild,

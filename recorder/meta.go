@@ -68,23 +68,32 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// meta is the content of the meta file: what records, where and since when, what was asked
-// for, and what came of it.
-func (p *plan) meta(r *Recorder) (records [][]byte) {
-	add := func(key string, value any) {
-		if text := fmt.Sprint(value); text != "" {
-			records = append(records, record.New(rawformat.KindMeta).Text(key).Text(text))
-		}
+// records are those of the meta file: what records, where and since when, what was asked for, and what came of it.
+type records [][]byte
+
+func (rs *records) add(key string, value any) {
+	if text := fmt.Sprint(value); text != "" {
+		*rs = append(*rs, record.New(rawformat.KindMeta).Text(key).Text(text))
 	}
-	p.metaProgram(add)
-	for _, f := range p.facts {
-		add(f.key, f.value)
-	}
-	metaClock(r.rec, add)
-	add(rawformat.MetaChunkSize, r.keeper.ChunkSize())
-	p.metaSettings(r, add)
-	p.metaTests(r, add)
-	return records
+}
+
+// beginning is what meta says at first, which must suffice if the program is killed at once. Nothing in it takes long to find out.
+func (p *plan) beginning(r *Recorder) (rs records) {
+	p.metaProgram(rs.add)
+	metaClock(r.rec, rs.add)
+	rs.add(rawformat.MetaChunkSize, r.keeper.ChunkSize())
+	rs.add(rawformat.MetaLimit, r.keeper.Limit())
+	rs.add(rawformat.MetaKeep, p.Keep.Nanoseconds())
+	return rs
+}
+
+// settled is what meta says besides, when all is known.
+func (p *plan) settled(r *Recorder) (rs records) {
+	p.metaMachine(rs.add)
+	p.metaSettings(r, rs.add)
+	p.metaTests(r, rs.add)
+	r.metaRange(rs.add)
+	return rs
 }
 
 func (p *plan) metaProgram(add func(string, any)) {
@@ -106,6 +115,14 @@ func (p *plan) metaProgram(add func(string, any)) {
 			add(rawformat.MetaParentIdx, index)
 		}
 	}
+	add(rawformat.MetaExe, p.id.exe)
+	for _, a := range os.Args {
+		add(rawformat.MetaArg, a)
+	}
+	add(rawformat.MetaGo, runtime.Version())
+	add(rawformat.MetaGoos, runtime.GOOS)
+	add(rawformat.MetaGoarch, runtime.GOARCH)
+	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
 }
 
 func metaClock(rec *shard.Recording, add func(string, any)) {
@@ -123,8 +140,6 @@ func metaClock(rec *shard.Recording, add func(string, any)) {
 }
 
 func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
-	add(rawformat.MetaLimit, r.keeper.Limit())
-	add(rawformat.MetaKeep, p.Keep.Nanoseconds())
 	add(rawformat.MetaCPU, r.cpu)
 	add(rawformat.MetaInterval, r.keeper.SamplePeriod())
 	if p.HeapEvery > 0 {
@@ -157,26 +172,11 @@ func (p *plan) metaTests(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaSelfTest+"stacks", r.rec.TestStacks())
 }
 
-// fact is what meta says of something.
-type fact struct {
-	key   string
-	value any
-}
-
-// describe finds out the facts about the process and its machine, which takes many system calls.
-func (p *plan) describe() {
-	add := func(key string, value any) { p.facts = append(p.facts, fact{key, value}) }
+// metaMachine says where the program runs, which takes many system calls.
+func (p *plan) metaMachine(add func(string, any)) {
 	host, _ := os.Hostname() // if it fails, add leaves out ""
 	add(rawformat.MetaHost, host)
 	add(rawformat.MetaBootID, bootID())
-	add(rawformat.MetaExe, p.id.exe)
-	for _, a := range os.Args {
-		add(rawformat.MetaArg, a)
-	}
-	add(rawformat.MetaGo, runtime.Version())
-	add(rawformat.MetaGoos, runtime.GOOS)
-	add(rawformat.MetaGoarch, runtime.GOARCH)
-	add(rawformat.MetaCPUs, runtime.GOMAXPROCS(0))
 	add(rawformat.MetaNamespaces, namespace())
 	add(rawformat.MetaCPUName, machine.CPUName())
 	if n := machine.Cores(); n > 0 {
@@ -184,6 +184,16 @@ func (p *plan) describe() {
 	}
 	if limit := counters.MemoryLimit(); limit > 0 {
 		add(rawformat.MetaMemory, limit)
+	}
+}
+
+// metaRange says what was discarded, as the ring does where no header of a chunk can, see [chunks.NoteRange].
+func (r *Recorder) metaRange(add func(string, any)) {
+	ring := r.keeper.Ring()
+	start := ring.RangeStart() // read first: a discard from now on may raise it
+	if n := ring.Discarded(); n > 0 {
+		add(rawformat.MetaRangeStart, start)
+		add(rawformat.MetaDiscarded, n)
 	}
 }
 

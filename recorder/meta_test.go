@@ -3,10 +3,12 @@ package recorder_test
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 	"gprof/recorder"
 )
@@ -57,6 +59,23 @@ func TestMetaSettings(t *testing.T) {
 		if strings.Join(got, ",") != want {
 			t.Errorf("meta %s is %q, want %s", key, got, want)
 		}
+	}
+}
+
+// Meta is completed while the program goes on, and what it said at first stays.
+func TestMetaIsCompleted(t *testing.T) {
+	rec := begin(t, recorder.Options{Service: "shop"})
+	sampler := rec.Stats().Sampler
+	first := read(t, rec.Dir(), chunks.Unproven, chunks.Stale).Meta
+	waitFor(t, "the self-tests", func() bool {
+		return read(t, rec.Dir(), chunks.Unproven, chunks.Stale).meta(rawformat.MetaSelfTest+"cpu") != ""
+	})
+	r := finish(t, rec)
+	if !slices.Equal(r.Meta[:min(len(first), len(r.Meta))], first) {
+		t.Errorf("%v at first, %v at last", first, r.Meta)
+	}
+	if got := r.meta(rawformat.MetaSelfTest + "cpu"); got != sampler {
+		t.Errorf("self-test %q, but Stats said %q", got, sampler)
 	}
 }
 

@@ -199,7 +199,7 @@ type plan struct {
 	id        identity
 	memory    bool // see [DirInMemory]
 	rules     []keeper.Trigger
-	facts     []fact // see describe
+	begun     [][]byte // what meta said at first
 }
 
 // plan fills in everything that o leaves open.

@@ -31,6 +31,44 @@ func killedChild() {
 	}
 }
 
+// begunChild is killed when it has made one marker, directly after Start.
+func begunChild() {
+	childRecorder(recorder.Options{Dir: os.Args[1], Service: "begun", Keep: time.Hour})
+	acked.Mark(1, "abc")
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	panic(err)
+}
+
+// A program that is killed directly after Start leaves a recording that can be read: with its markers, and with a meta that
+// has at least what was known by then.
+func TestKillAtOnce(t *testing.T) {
+	whole := 0
+	for range 20 {
+		out, _ := child("begun", []string{t.TempDir()}).Output() // the error is that it was killed
+		r := read(t, strings.TrimSpace(string(out)), chunks.Unproven, chunks.Stale)
+		if r.kinds[rawformat.KindInstant] != 1 {
+			t.Errorf("%d markers, want 1", r.kinds[rawformat.KindInstant])
+		}
+		for key, want := range map[string]string{rawformat.MetaService: "begun", rawformat.MetaKeep: "3600000000000", rawformat.MetaGo: runtime.Version()} {
+			if got := r.meta(key); got != want {
+				t.Errorf("meta %s is %q, want %q", key, got, want)
+			}
+		}
+		for _, key := range []string{rawformat.MetaPid, rawformat.MetaStartMono, rawformat.MetaStartReal, rawformat.MetaTimeBase, rawformat.MetaClock, rawformat.MetaLimit} {
+			if r.meta(key) == "" {
+				t.Errorf("no meta %s", key)
+			}
+		}
+		if r.meta(rawformat.MetaSelfTest+"cpu") != "" {
+			whole++
+		}
+	}
+	t.Logf("meta was complete in %d of 20", whole)
+}
+
 // After kill -9 every marker is there whose call has returned, and at most one more, which was
 // being made.
 func TestKill(t *testing.T) {

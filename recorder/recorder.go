@@ -36,8 +36,6 @@ type Recorder struct {
 	dumpDir  string // see Options.Dump; "": nowhere
 	environ  environment
 	cpuTest  string // the result of the sampler's self-test, for meta
-
-	signalErr error // of that test
 }
 
 // A process has at most one recording, because events are package-level values and must find

@@ -481,6 +481,7 @@ func TestSignalTaken(t *testing.T) {
 // lateChild takes the signal away from a running sampler.
 func lateChild() {
 	rec := childRecorder(recorder.Options{Dir: os.Args[1], CounterHz: -1})
+	rec.Stats() // waits until the sampler has its signal
 	signal.Ignore(syscall.Signal(62))
 	io.Copy(io.Discard, os.Stdin)
 	if err := rec.Stop(); err != nil {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
-	"syscall"
 
 	"gprof/chunks"
 	"gprof/chunks/mapping"
@@ -21,9 +21,10 @@ import (
 // open sets up a recording, in the order in which the parts need each other:
 //
 //  1. Settings and sizes.
-//  2. Directory and lock, dictionary, ring, CPU sampler, meta.
+//  2. Directory and lock, dictionary, ring, and of meta what is known.
 //  3. The definitions; from here on markers are recorded.
-//  4. The goroutines of the keeper.
+//  4. The goroutines of the keeper. It does what takes longer: it tests the CPU sampler, finds out which counters there
+//     are, and completes meta.
 //
 // If a step fails it removes the directory.
 func open(o Options) (*Recorder, error) {
@@ -55,6 +56,7 @@ func (r *Recorder) keeping(p *plan, faults uint32) keeper.Config {
 		Recording: r.rec, Files: r.files, Session: p.session, Limit: p.Limit, Asked: p.asked, Keep: p.Keep, ChunkSize: p.ChunkSize, Faults: faults,
 		Markers: p.Features.Has(FeatureMarkers), CounterHz: max(0, p.CounterHz), HeapEvery: max(0, p.HeapEvery),
 		WaitHz: p.WaitHz, WallHz: p.WallHz, TraceBehind: p.TraceBehind, Traceable: p.traceable, Triggers: p.rules,
+		Sample: func() { r.chooseCPU(p) }, Describe: func() error { return r.writeMeta(slices.Concat(p.begun, p.settled(r))) },
 	}
 	if p.memory {
 		c.Session, c.Alone = "", errInMemory
@@ -69,21 +71,20 @@ func newInstance() uint64 {
 	return max(1, rt.Random())
 }
 
-// create makes the directory and the files in it. What meta says of the machine, and whether CPU samples can be taken
-// by signals, is found out meanwhile.
+// create makes the directory and the files in it.
 func (r *Recorder) create(p *plan) error {
-	described := r.keeper.Beside(p.describe)
-	err := r.makeDir(p)
-	r.rec.Settle()
-	if err == nil {
-		tried := r.keeper.Beside(func() { r.trySignals(p) })
-		err = errors.Join(r.keeper.Open(), tried())
-	}
-	if err = errors.Join(err, described()); err != nil {
+	if err := r.makeDir(p); err != nil {
 		return err
 	}
-	r.chooseCPU(p)
-	return chunks.WriteRecords(r.files, chunks.MetaName, r.header(rawformat.MagicMeta), p.meta(r)...)
+	if err := r.keeper.Open(); err != nil {
+		return err
+	}
+	p.begun = p.beginning(r)
+	return r.writeMeta(p.begun)
+}
+
+func (r *Recorder) writeMeta(records [][]byte) error {
+	return chunks.WriteRecords(r.files, chunks.MetaName, r.header(rawformat.MagicMeta), records...)
 }
 
 // begin has markers recorded.
@@ -105,6 +106,11 @@ func (r *Recorder) abandon() error {
 // Start begins to record. Options that o leaves open come from the environment, see
 // [Settings], or have defaults. After an error nothing records, and the program should go
 // on: every method works on the nil Recorder that is returned.
+//
+// Start takes about a millisecond. When it returns, markers are recorded, and a program that is killed
+// at once leaves a recording that can be read. CPU samples and counters begin some
+// milliseconds later, when the recorder's goroutine has tested the sampler and found out which counters
+// there are. It then adds to meta what has been found out.
 //
 // An operator switches the recorder off by GPROF_DISABLE=1 or GPROF=off. That is no error, which
 // might end the program: Start says so once on standard error, and returns nil.
@@ -181,28 +187,19 @@ func StartEarly() {
 	}
 }
 
-// trySignals finds out whether CPU samples can be taken by signals, if they may be.
-func (r *Recorder) trySignals(p *plan) {
-	if p.CPU == CPUSignal || p.CPU == CPUAny {
-		r.signalErr = r.keeper.TrySignals(p.SampleHz, p.StackDepth)
-	}
-}
-
 // chooseCPU decides how CPU samples are taken, and notes the reason for meta.
 func (r *Recorder) chooseCPU(p *plan) {
-	if errors.Is(r.signalErr, syscall.ENOSPC) {
-		r.trySignals(p) // the keeper has made room meanwhile, or failed
-	}
 	if p.CPU == CPUSignal || p.CPU == CPUAny {
-		if r.signalErr == nil {
-			r.cpu, r.cpuTest = CPUSignal, r.keeper.SampleBySignal(p.SampleHz)
+		var err error
+		if r.cpuTest, err = r.keeper.SampleBySignal(p.SampleHz, p.StackDepth); err == nil {
+			r.cpu = CPUSignal
 			return
 		}
 		r.cpu = CPUOff
 		if p.CPU == CPUAny {
 			r.cpu = CPUPprof
 		}
-		r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, r.signalErr)
+		r.cpuTest = fmt.Sprintf("no samples by signal, %v instead: %v", r.cpu, err)
 	} else {
 		r.cpu = p.CPU
 	}

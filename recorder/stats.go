@@ -25,7 +25,8 @@ type Stats struct {
 
 // Stats returns how the recording is doing; the zero Stats for nil. It allocates nothing,
 // takes no lock and costs some dozens of loads, so it can be called at every scrape of
-// metrics.
+// metrics. Directly after Start it waits until the recorder's goroutine has tested the
+// sampler, as a rule for less than a millisecond.
 func (r *Recorder) Stats() Stats {
 	if r == nil {
 		return Stats{}

@@ -134,7 +134,7 @@ func (r *reading) memory() {
 }
 
 // files makes what Start makes: the directories, the lock, the control page, the dictionary, chunks, the ring of a thread and meta,
-// with as many bytes of each reserved.
+// with as many bytes of each reserved: of half of the chunks, as of the lock, none.
 func files(dir string) error {
 	made := filepath.Join(dir, "sessions", "starts", "0123456789abcdef")
 	for _, d := range []string{filepath.Dir(filepath.Dir(made)), filepath.Dir(made), made} {
@@ -143,24 +143,29 @@ func files(dir string) error {
 		}
 	}
 	for _, f := range []struct {
-		name            string
-		mapped, written int
-	}{{"lock", 0, 0}, {"../control", 132 << 10, 0}, {"dict-001", 0, 1000}, {"chunk-00000", 256 << 10, 0}, {"chunk-00001", 256 << 10, 0}, {"chunk-00002", 256 << 10, 0}, {"chunk-00003", 256 << 10, 0},
-		{"stacks-1", 20 << 10, 0}, {"meta", 0, 1500}} {
-		if err := file(filepath.Join(made, f.name), f.mapped, f.written); err != nil {
+		name                      string
+		mapped, reserved, written int
+	}{{"lock", 0, 0, 0}, {"../control", 132 << 10, 132 << 10, 0}, {"dict-001", 0, 0, 1000}, {"chunk-00000", 256 << 10, 256 << 10, 0}, {"chunk-00001", 256 << 10, 256 << 10, 0},
+		{"chunk-00002", 256 << 10, 0, 0}, {"chunk-00003", 256 << 10, 0, 0}, {"meta", 0, 0, 800}} {
+		if err := file(filepath.Join(made, f.name), f.mapped, f.reserved, f.written); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func file(name string, mapped, written int) error {
+func file(name string, mapped, reserved, written int) error {
 	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
+	if reserved > 0 {
+		if err := unix.Fallocate(fd, 0, 0, int64(reserved)); err != nil {
+			return err
+		}
+	}
 	if mapped > 0 {
-		if err := unix.Fallocate(fd, 0, 0, int64(mapped)); err != nil {
+		if err := unix.Ftruncate(fd, int64(mapped)); err != nil {
 			return err
 		}
 		mem, err := unix.Mmap(fd, 0, mapped, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -67,10 +67,14 @@ type Keeper struct {
 	resting       bool                    // stopped through the session
 	faults        uint32                  // the value of [mapping.Faults] for which replaceCut is done
 	sampledBy     atomic.Pointer[string]  // what Stats says about CPU samples
+	early         string                  // and meta about those from before Start
 	trouble       atomic.Pointer[trouble] // the last one
 	spent         spent
 
 	pauseChanged chan struct{}      // tells sampleCPU that recording was paused or resumed
+	described    bool               // see describe
+	choosing     sync.Once          // see chooseSampling
+	chosen       chan struct{}      // closed when that is done
 	toLearn      sync.Once          // see startLearning
 	learning     atomic.Bool        // learnAgain is at work
 	mapped       chan struct{}      // closed when the modules are in the dictionary
@@ -123,6 +127,7 @@ func (k *Keeper) run() {
 	var pace pace
 	var room stackRoom
 	defer room.hold()
+	k.settle()
 	for {
 		k.maintain()
 		k.runDue(&due)
@@ -135,6 +140,30 @@ func (k *Keeper) run() {
 		default:
 		}
 		k.idle(min(pace.next(k.ring.RangeEnd(), burst/16), k.sampler.LongestSleep()))
+	}
+}
+
+// settle does what markers need not wait for, which would make the start of a program longer. CPU samples come first,
+// because they are missing until then; a burst of markers must not have to wait for more than a part of it.
+func (k *Keeper) settle() {
+	k.chooseSampling()
+	if k.windows {
+		k.spawn(k.sampleCPU)
+	}
+	k.attend()
+	k.startLearning()
+	k.maintain()
+	k.counting.open(k, k.config.CounterHz)
+	k.maintain()
+	k.describe()
+}
+
+// describe has it written down how things are recorded, unless that was done. If the disk is full the keeper tries again.
+func (k *Keeper) describe() {
+	if !k.described {
+		err := k.config.Describe()
+		k.described = err == nil
+		k.complain("meta", err)
 	}
 }
 
@@ -254,6 +283,13 @@ func (k *Keeper) sampleThreads() {
 	}
 }
 
+// attend has threads sampled before the modules are known.
+func (k *Keeper) attend() {
+	if k.samples() {
+		k.sampler.Attend()
+	}
+}
+
 // runDue does the regular jobs that are due.
 func (k *Keeper) runDue(due *schedule) {
 	k.leaveCounter()
@@ -265,7 +301,9 @@ func (k *Keeper) runDue(due *schedule) {
 		k.triggers.rest()
 		return
 	}
-	if k.isMapped() {
+	if !k.isMapped() {
+		k.attend()
+	} else {
 		k.rec.InternStacks(k.dict)
 		k.rec.NameRoots(k.dict)
 		k.sampleThreads()
@@ -304,7 +342,8 @@ func (k *Keeper) runDue(due *schedule) {
 	if now >= due.overhead {
 		due.overhead = now + rt.Time(overheadEvery)
 		k.dict.Inspect()
-		k.complain("directory", k.lookForDir())
+		k.describe()
+		k.complain("directory", k.lookForDir()) // the last one counts
 		k.tellGivenUp()
 		k.writeOverhead()
 	}

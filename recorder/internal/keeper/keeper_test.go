@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -55,11 +57,14 @@ func begin(t testing.TB, c Config) (k *Keeper, dir string) {
 	}
 	c.Files, c.Session, c.Faults, c.Markers = folder.Dir(dir), session, faults, true
 	c.Limit, c.ChunkSize = cmp.Or(c.Limit, 64<<20), cmp.Or(c.ChunkSize, 256<<10)
+	c.Sample = func() { k.SetSampling(false, "off") }
+	if c.Describe == nil {
+		c.Describe = func() error { return nil }
+	}
 	k = New(c)
 	if err := errors.Join(k.Open(), k.Begin()); err != nil {
 		t.Fatal(err)
 	}
-	k.SetSampling(false, "off")
 	k.Run()
 	t.Cleanup(func() { stop(t, k) })
 	return k, dir
@@ -285,5 +290,26 @@ func TestLockingIsToldOnce(t *testing.T) {
 	}
 	if locking <= 0 || told != uint64(locking) || rows < 3 {
 		t.Errorf("%d rows tell %d ns of %d", rows, told, locking)
+	}
+}
+
+// If the disk has no room for meta when all is known, the keeper tries again.
+func TestDescribeAgain(t *testing.T) {
+	var calls atomic.Int32
+	k, _ := begin(t, Config{Describe: func() error {
+		if calls.Add(1) == 1 {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	for deadline := time.Now().Add(time.Minute); calls.Load() < 2 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := k.Trouble(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("trouble %v", err)
+	}
+	stop(t, k)
+	if n := calls.Load(); n != 2 {
+		t.Errorf("%d calls, want 2", n)
 	}
 }

@@ -52,6 +52,10 @@ type Config struct {
 	Traceable   bool          // windows of the execution trace may be taken
 	AfterRound  func()        // the program's hook, nil: none
 	Triggers    []Trigger
+
+	// The keeper calls these when markers are recorded already.
+	Sample   func()       // chooses how CPU samples are taken, by SampleBySignal or SetSampling
+	Describe func() error // writes down how things are recorded, see [Keeper.Describe]; called again after an error
 }
 
 // Trigger is a rule, and the program's function if it is about one.
@@ -91,7 +95,7 @@ func (c *Config) Check() error {
 // New makes a keeper that has not begun. Open must follow, and Close, even if Open fails.
 func New(c Config) *Keeper {
 	k := &Keeper{config: c, rec: c.Recording, files: c.Files, faults: c.Faults,
-		pauseChanged: make(chan struct{}, 1), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1)}
+		pauseChanged: make(chan struct{}, 1), chosen: make(chan struct{}), mapped: make(chan struct{}), quit: make(chan struct{}), drains: make(chan chan struct{}, 1)}
 	if c.CounterHz > 0 {
 		k.counterPeriod = rt.Time(time.Second) / rt.Time(c.CounterHz)
 	}
@@ -104,11 +108,7 @@ func New(c Config) *Keeper {
 // Open makes the process a member of its session, and creates the dictionary and the ring
 // in its directory. The error is [ErrSmall] if there is no room for them,
 // [session.ErrSlots] or [folder.ErrForeign] if the session has no place, or the disk's.
-//
-// Which counters there are is found out meanwhile: that takes as long as the ring does.
 func (k *Keeper) Open() (err error) {
-	counted := k.Beside(func() { k.counting.open(k, k.config.CounterHz) })
-	defer func() { err = errors.Join(err, counted()) }()
 	if err = k.member.join(&k.config, k.rec.Instance()); err != nil {
 		return err
 	}
@@ -138,11 +138,16 @@ func (k *Keeper) Open() (err error) {
 }
 
 func (k *Keeper) openRing() (err error) {
+	k.rec.Settle() // as late as possible, because it waits
 	size, choices := k.chunkSize, k.rec.Choices()
 	atFirst := max(choices+1, burst/4/size) // a burst may come before the keeper has had its turn
+	reserved := 0
+	if k.rec.FaultErr() == nil { // otherwise a byte that can't be stored would end the program
+		reserved = 2
+	}
 	k.ring, err = ring.Open(k.files, ring.Options{
 		Instance: k.rec.Instance(), Pid: uint32(os.Getpid()), ChunkFile: size, Limit: k.config.Limit, Slot: k.member.slot,
-		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: atFirst, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
+		MinSpare: min(max(2*choices, burst/size), int(k.limit)/size/minChunks), Pressed: choices + 1, AtFirst: atFirst, Reserved: reserved, Clock: k.rec.Clock().Kind(), Keeper: k.rec.AnchorWriter(), Anchor: k.rec.Clock().Anchor,
 	})
 	if errors.Is(err, ring.ErrLimit) { // the limit shrank meanwhile
 		err = fmt.Errorf("%w: %w", ErrSmall, err)
@@ -181,21 +186,26 @@ func tooSmall(limit, want int64) error {
 	return fmt.Errorf("%w: %d bytes for this process, want %d", ErrSmall, limit, want)
 }
 
-// TrySignals finds out whether CPU samples can be taken by signals, hz in a second of CPU time, with at most
-// depth calls of the stack. The error says why it can't be done. Open need not have been called: the two may
-// run at the same time.
-func (k *Keeper) TrySignals(hz, depth int) error {
-	return k.sampler.Open(sampler.Host{Recording: k.rec, Files: k.files, Maintain: k.maintainRing, Complain: k.complain,
-		Ended: func(why string) { k.sampledBy.Store(&why) }}, hz, depth)
+// chooseSampling decides how CPU samples are taken, unless that was done.
+func (k *Keeper) chooseSampling() {
+	k.choosing.Do(func() {
+		defer close(k.chosen)
+		k.config.Sample()
+	})
 }
 
-// SampleBySignal has CPU samples taken as TrySignals has tried. about describes how.
-func (k *Keeper) SampleBySignal(hz int) (about string) {
-	k.sampler.Serve(k.ring, k.dict, k.limit)
+// SampleBySignal has CPU samples taken by signals, hz in a second of CPU time, with at most depth calls of the
+// stack. about describes how. The error says why it can't be done.
+func (k *Keeper) SampleBySignal(hz, depth int) (about string, err error) {
+	err = k.sampler.Open(sampler.Host{Recording: k.rec, Ring: k.ring, Files: k.files, Dict: k.dict, Limit: k.limit, Maintain: k.maintainRing, Complain: k.complain,
+		Ended: func(why string) { k.sampledBy.Store(&why) }}, hz, depth)
+	if err != nil {
+		return "", err
+	}
 	k.period = k.sampler.Period()
 	about = k.sampler.Describe(hz)
 	k.sampledBy.Store(&about)
-	return about
+	return about, nil
 }
 
 // SetSampling says how CPU samples are taken if not by signals: in windows of
@@ -220,6 +230,9 @@ func (k *Keeper) Begin() error {
 	if err != nil {
 		return err
 	}
+	if k.rec.HasEarly() || sampler.HasEarly() {
+		k.chooseSampling() // the samples from before Start must be on the disk soon
+	}
 	k.running.Store(true)
 	k.rec.Contain(k.rec.WriteAnchor) // Failure has the error; likewise below
 	k.beginPaused()
@@ -236,6 +249,7 @@ func (k *Keeper) Begin() error {
 // which mostly takes a few milliseconds.
 func (k *Keeper) takeOver() {
 	k.rec.ReplayEarly()
+	k.early = k.sampler.DescribeEarly()
 	if k.sampler.HasEarly() {
 		k.startLearning()
 		select {
@@ -268,10 +282,6 @@ func (k *Keeper) Run() {
 	k.hook.open(k.config.AfterRound)
 	k.triggers.run(k)
 	k.spawn(k.run)
-	k.startLearning()
-	if k.windows {
-		k.spawn(k.sampleCPU)
-	}
 }
 
 // ownTrack is the track of the recorder's goroutines in a CPU profile.
@@ -291,19 +301,6 @@ func (k *Keeper) spawn(work func()) {
 
 // spawnBriefly spawns work that ends soon, and that counts as the recorder's.
 func (k *Keeper) spawnBriefly(work func()) { k.spawn(func() { k.Spent(counters.Measure(work)) }) }
-
-// Beside does a part of the start on a goroutine of its own. wait returns when it is done, with the error
-// of a bug in it.
-func (k *Keeper) Beside(work func()) (wait func() error) {
-	done := make(chan error, 1)
-	go func() {
-		done <- shard.Guard(func() error {
-			k.Spent(counters.Measure(work))
-			return nil
-		})
-	}()
-	return func() error { return <-done }
-}
 
 // Spent adds CPU time of other threads than the keeper's to the counter of the recorder's.
 func (k *Keeper) Spent(d time.Duration) { k.counting.meter.Spent(d) }
@@ -346,6 +343,7 @@ func (k *Keeper) End() error {
 
 // Abandon undoes what Open and Begin did, for a start that fails.
 func (k *Keeper) Abandon() error {
+	k.choosing.Do(func() { close(k.chosen) })
 	k.rec.RestoreEarly()
 	k.sampler.Close()
 	k.triggers.close()

@@ -20,8 +20,15 @@ func (k *Keeper) Mapped() <-chan struct{} { return k.mapped }
 // SamplePeriod is how much CPU time a CPU sample stands for, in ns; 0: there are none.
 func (k *Keeper) SamplePeriod() int64 { return k.period }
 
-// Sampler describes, for people, how CPU samples are taken, or why they are not.
-func (k *Keeper) Sampler() string { return *k.sampledBy.Load() }
+// Sampler describes, for people, how CPU samples are taken, or why they are not. It waits until that is
+// known, which is soon after Run; "" after Abandon.
+func (k *Keeper) Sampler() string {
+	<-k.chosen
+	if about := k.sampledBy.Load(); about != nil {
+		return *about
+	}
+	return ""
+}
 
 // Describe passes to add, for people, how each thing is recorded.
 func (k *Keeper) Describe(add func(what, text string)) {
@@ -37,7 +44,7 @@ func (k *Keeper) Describe(add func(what, text string)) {
 	add("trace", k.tracer.describe())
 	add("triggers", k.triggers.describe())
 	if k.rec.HasEarly() {
-		add("early", "markers, "+k.sampler.DescribeEarly())
+		add("early", "markers, "+k.early)
 	}
 }
 

@@ -66,6 +66,9 @@ func OpenEarly(r *shard.Recording, hz, depth int) error {
 	return nil
 }
 
+// HasEarly reports whether samples are taken before Start, or were.
+func HasEarly() bool { return early.Load() != nil }
+
 // goOn begins to take samples.
 func (e *earlySampler) goOn() {
 	e.s.goDeep(e.depth)

@@ -17,9 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gprof/chunks"
-	"gprof/chunks/ring"
 	"gprof/rawformat"
-	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
@@ -106,23 +104,13 @@ func (s *Sampler) Open(h Host, hz, depth int) (err error) {
 	for i := range maxSlots {
 		s.free = append(s.free, maxSlots-1-i)
 	}
-	s.makeRoom()
+	s.room = int(min(max(s.host.Limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
 	s.leaf.open()
 	if err := s.test(); err != nil {
 		return fmt.Errorf("%w: %w", errSelfTest, err)
 	}
 	s.tasks, err = os.Open("/proc/self/task")
 	return err
-}
-
-// Serve says what a recording has that was not there yet when Open was called.
-func (s *Sampler) Serve(r *ring.Ring, d *dict.Dictionary, limit int64) {
-	s.host.Ring, s.host.Dict, s.host.Limit = r, d, limit
-	s.makeRoom()
-}
-
-func (s *Sampler) makeRoom() {
-	s.room = int(min(max(s.host.Limit/ringShare/rawformat.StacksFile, minThreads), maxSlots))
 }
 
 // goDeep sets how many calls of a stack the handler writes. With more calls a ring holds
@@ -208,9 +196,7 @@ func (s *Sampler) Round() {
 	}
 	before := rt.Now()
 	s.nameEarly()
-	s.wake()
-	if s.changed(before) {
-		s.scan()
+	if s.attend(before) {
 		s.inspect()
 		forgetStays()
 	}
@@ -229,6 +215,23 @@ func (s *Sampler) Round() {
 	for tid, t := range s.threads {
 		s.look(tid, t, before, at)
 	}
+}
+
+// Attend attaches to new threads. Their samples stay in their rings until Round drains them, which needs the modules.
+func (s *Sampler) Attend() {
+	if s.tasks != nil {
+		s.attend(rt.Now())
+	}
+}
+
+// attend reports whether it was time to look for threads.
+func (s *Sampler) attend(now rt.Time) bool {
+	s.wake()
+	if !s.changed(now) {
+		return false
+	}
+	s.scan()
+	return true
 }
 
 // mostDrained is after how many periods of CPU time a ring is drained. Samples that are

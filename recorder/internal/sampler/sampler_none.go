@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"gprof/chunks/ring"
-	"gprof/recorder/internal/dict"
 	"gprof/recorder/internal/registry"
 	"gprof/recorder/internal/shard"
 )
@@ -23,20 +21,23 @@ func (*Sampler) Open(Host, int, int) error {
 	return errNone
 }
 
-func (*Sampler) Describe(int) string                       { return "" }
-func (*Sampler) Serve(*ring.Ring, *dict.Dictionary, int64) {}
-func (*Sampler) Round()                                    {}
-func (*Sampler) Rest(bool)                                 {}
-func (*Sampler) Taken() int                                { return 0 }
-func (*Sampler) Period() int64                             { return 0 }
-func (*Sampler) Close()                                    {}
-func (*Sampler) LongestSleep() time.Duration               { return time.Hour }
-func (*Sampler) LeaveCounter()                             {}
-func (*Sampler) DropCut() int                              { return 0 }
-func (*Sampler) DropEarly() int                            { return 0 }
-func (*Sampler) WriteEarly(bool) int                       { return 0 }
-func (*Sampler) HasEarly() bool                            { return false }
-func (*Sampler) DescribeEarly() string                     { return noneEarly }
+func (*Sampler) Describe(int) string         { return "" }
+func (*Sampler) Round()                      {}
+func (*Sampler) Attend()                     {}
+func (*Sampler) Rest(bool)                   {}
+func (*Sampler) Taken() int                  { return 0 }
+func (*Sampler) Period() int64               { return 0 }
+func (*Sampler) Close()                      {}
+func (*Sampler) LongestSleep() time.Duration { return time.Hour }
+func (*Sampler) LeaveCounter()               {}
+func (*Sampler) DropCut() int                { return 0 }
+func (*Sampler) DropEarly() int              { return 0 }
+func (*Sampler) WriteEarly(bool) int         { return 0 }
+func (*Sampler) HasEarly() bool              { return false }
+func (*Sampler) DescribeEarly() string       { return noneEarly }
+
+// HasEarly reports whether samples are taken before Start.
+func HasEarly() bool { return false }
 
 // OpenEarly says why no samples are taken.
 func OpenEarly(*shard.Recording, int, int) error { return errNone }
