@@ -21,14 +21,18 @@ const (
 // FindGoroutine finds the offset of the goroutine's number in its g, which Go does not promise: it is the only offset
 // with the right number in each of several goroutines. 0 if there is no such offset.
 func FindGoroutine() uintptr {
+	type probe struct {
+		g      Memory
+		number uint64
+	}
+	seen := make(chan probe, Probes) // all at once, so that the caller waits once
+	for range Probes {
+		go func() { seen <- probe{CopyOfG(), GoroutineNumber()} }()
+	}
 	var numbers Candidates
 	for range Probes {
-		seen := make(chan struct{})
-		go func() {
-			numbers.Meet(CopyOfG(), GoroutineNumber())
-			close(seen)
-		}()
-		<-seen
+		p := <-seen
+		numbers.Meet(p.g, p.number)
 	}
 	return numbers.Only()
 }
