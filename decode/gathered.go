@@ -71,47 +71,46 @@ func (g *gathered) sort() {
 	}
 }
 
+// Series implements [stream.Mixture].
+func (g *gathered) Series() int { return len(g.series) }
+
+// Part implements [stream.Mixture].
+func (g *gathered) Part(i int) (s stream.Series, rows int) { return g.series[i], len(g.part(i)) }
+
+// part is the rows of the i-th series.
+func (g *gathered) part(i int) []int32 {
+	if i == 0 {
+		return g.order[:g.ends[0]]
+	}
+	return g.order[g.ends[i-1]:g.ends[i]]
+}
+
+// AppendPart implements [stream.Mixture].
+func (g *gathered) AppendPart(b *stream.Batch, i, from, to int) {
+	order := g.part(i)[from:to]
+	n, all := b.Len(), b.Len()+len(order)
+	b.Time, b.Index, b.Stack = longer(b.Time, all), longer(b.Index, all), longer(b.Stack, all)
+	b.Weight, b.CPU = longer(b.Weight, all), longer(b.CPU, all)
+	b.Thread, b.Goroutine, b.Labels = longer(b.Thread, all), longer(b.Goroutine, all), longer(b.Labels, all)
+	for k, row := range order {
+		s := &g.rows[row] // far from the last one in memory: this loop waits for several at a time
+		b.Time[n+k], b.Index[n+k], b.Stack[n+k] = s.at, s.index, s.stack
+		b.Weight[n+k], b.CPU[n+k] = s.weight, s.cpu
+		b.Thread[n+k], b.Goroutine[n+k], b.Labels[n+k] = s.thread, s.goroutine, s.labels
+	}
+}
+
+// longer is a column with n rows.
+func longer[T any](column []T, n int) []T { return slices.Grow(column, n-len(column))[:n] }
+
 // take makes b the batch of the next track; it is not ok if there is none.
 func (g *gathered) take(b *stream.Batch) (ok bool) {
 	if g == nil || g.next == len(g.series) {
 		return false
 	}
-	begin := int32(0)
-	if g.next > 0 {
-		begin = g.ends[g.next-1]
-	}
 	b.Reset(g.series[g.next], 0)
-	g.fill(b, g.order[begin:g.ends[g.next]])
+	g.AppendPart(b, g.next, 0, len(g.part(g.next)))
+	b.DropZeros()
 	g.next++
 	return true
-}
-
-// fill makes these rows those of b.
-func (g *gathered) fill(b *stream.Batch, order []int32) {
-	var owned sampleRow // what any row has
-	for _, row := range order {
-		s := &g.rows[row] // far from the last one in memory: this loop waits for several at a time
-		owned.thread, owned.goroutine, owned.labels = owned.thread|s.thread, owned.goroutine|s.goroutine, owned.labels|s.labels
-	}
-	n := len(order)
-	b.Time, b.Index, b.Stack = slices.Grow(b.Time, n)[:n], slices.Grow(b.Index, n)[:n], slices.Grow(b.Stack, n)[:n]
-	b.Weight, b.CPU = slices.Grow(b.Weight, n)[:n], slices.Grow(b.CPU, n)[:n]
-	thread, goroutine, labels := slices.Grow(b.Thread, n)[:n], slices.Grow(b.Goroutine, n)[:n], slices.Grow(b.Labels, n)[:n]
-	for i, row := range order {
-		s := &g.rows[row]
-		b.Time[i], b.Index[i], b.Stack[i] = s.at, s.index, s.stack
-		b.Weight[i], b.CPU[i] = s.weight, s.cpu
-		thread[i], goroutine[i], labels[i] = s.thread, s.goroutine, s.labels
-	}
-	b.Thread = thread[:used(n, owned.thread != 0)]
-	b.Goroutine = goroutine[:used(n, owned.goroutine != 0)]
-	b.Labels = labels[:used(n, owned.labels != 0)]
-}
-
-// used is the length of a column of n rows, which is empty unless some row has a value.
-func used(n int, some bool) int {
-	if some {
-		return n
-	}
-	return 0
 }

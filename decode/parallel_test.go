@@ -133,19 +133,29 @@ func TestSpreadFails(t *testing.T) {
 	for good := range int64(5) {
 		tables, inputs := openAll(t, os.DirFS(dir))
 		var taken atomic.Int64
-		err := decode.New(tables, inputs, decode.Options{Jobs: 3}).Spread(func() func(*stream.Batch) error {
-			return func(*stream.Batch) error {
-				if taken.Add(1) > good {
-					return errDisk
-				}
-				return nil
-			}
-		})
+		err := decode.New(tables, inputs, decode.Options{Jobs: 3}).Spread(func() stream.Taker { return failing{&taken, good} })
 		if err != errDisk || taken.Load() > good+3 {
 			t.Errorf("after %d batches: %v, and %d were given", good, err, taken.Load())
 		}
 		gone(t, before)
 	}
+}
+
+// failing takes so many batches.
+type failing struct {
+	taken *atomic.Int64
+	good  int64
+}
+
+func (f failing) Take(*stream.Batch) error {
+	if f.taken.Add(1) > f.good {
+		return errDisk
+	}
+	return nil
+}
+
+func (f failing) TakeMixture(m stream.Mixture) error {
+	return stream.Unmix(m, new(stream.Batch), f.Take)
 }
 
 // gone waits until there are no more goroutines than before.

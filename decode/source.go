@@ -97,16 +97,16 @@ func (s *Source) Next(b *stream.Batch) error {
 }
 
 // Spread implements [stream.Spreader], with a goroutine for each job. The error is as that of Next.
-func (s *Source) Spread(taker func() func(*stream.Batch) error) error {
+func (s *Source) Spread(taker func() stream.Taker) error {
 	s.run.tables.Lock()
 	s.queue.room = s.run.tables.Room()
 	s.run.tables.Unlock()
 	var working sync.WaitGroup
 	var failed atomic.Pointer[error]
 	for range max(s.jobs, 1) {
-		w, take := s.worker(), taker()
+		w, to := s.worker(), taker()
 		working.Go(func() {
-			if err := w.spread(take); err != nil {
+			if err := w.spread(to); err != nil {
 				failed.CompareAndSwap(nil, &err)
 				s.queue.stop()
 			}
@@ -120,21 +120,20 @@ func (s *Source) Spread(taker func() func(*stream.Batch) error) error {
 	return s.queue.err()
 }
 
-// spread gives a function all that is left to decode.
-func (w *worker) spread(take func(*stream.Batch) error) error {
-	var of stream.Batch // a track
+// spread gives all that is left to decode.
+func (w *worker) spread(to stream.Taker) error {
 	var h handed
 	for more := true; more; {
 		more = w.step()
 		h = w.rows.hand(h.batches[:0])
 		for _, b := range h.batches {
-			if err := take(b); err != nil {
+			if err := to.Take(b); err != nil {
 				return err
 			}
 			w.rows.free.give(b)
 		}
-		for h.samples.take(&of) {
-			if err := take(&of); err != nil {
+		if h.samples != nil {
+			if err := to.TakeMixture(h.samples); err != nil {
 				return err
 			}
 		}

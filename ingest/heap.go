@@ -39,23 +39,30 @@ func (s *heapSource) Next(b *stream.Batch) error {
 }
 
 // Spread implements [stream.Spreader].
-func (s *heapSource) Spread(taker func() func(*stream.Batch) error) error {
+func (s *heapSource) Spread(taker func() stream.Taker) error {
 	var mu sync.Mutex
-	err := stream.Spread(s.Source, func() func(*stream.Batch) error {
-		take := taker()
-		return func(b *stream.Batch) error {
-			if b.Series.Kind != stream.Samples { // most batches
-				mu.Lock()
-				s.see(b)
-				mu.Unlock()
-			}
-			return take(b)
-		}
-	})
+	err := stream.Spread(s.Source, func() stream.Taker { return &heapTaker{taker(), s, &mu} })
 	if err == nil {
 		s.finish()
 	}
 	return err
+}
+
+// heapTaker looks at rows on their way. A mixture has only samples.
+type heapTaker struct {
+	stream.Taker
+	of *heapSource
+	mu *sync.Mutex
+}
+
+// Take implements [stream.Taker].
+func (t *heapTaker) Take(b *stream.Batch) error {
+	if b.Series.Kind != stream.Samples { // most batches
+		t.mu.Lock()
+		t.of.see(b)
+		t.mu.Unlock()
+	}
+	return t.Taker.Take(b)
 }
 
 func (s *heapSource) see(b *stream.Batch) {

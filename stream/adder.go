@@ -17,6 +17,18 @@ type adder struct {
 	blocks  []byte // encoded, one after the other
 	ends    []int  // of each in blocks
 	order   batchSorter
+	mixes   []*mix // of one shape each
+	parts   mix    // of mixtures, where their rows stay: a piece is a part and how many rows it has
+	one     Batch  // of a mixture
+}
+
+// adder returns a new one.
+func (s *Sorter) adder() *adder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := &adder{to: s}
+	s.adders = append(s.adders, a)
+	return a
 }
 
 // add takes the rows of b, which it may reorder.
@@ -24,11 +36,19 @@ func (a *adder) add(b *Batch) error {
 	if err := b.Check(); err != nil || b.Len() == 0 {
 		return err
 	}
-	r, others, err := a.to.announce(b)
-	if r == nil || err != nil {
+	args := 0
+	if b.Len() < firstRows {
+		args = b.allArgBytes(0, b.Len())
+	}
+	known, err := a.to.announce(b, args)
+	if known.of == nil || err != nil {
 		return err
 	}
-	if others && b.Len() < looseRows {
+	r := known.of
+	switch {
+	case known.mixed:
+		return a.mix(r, b, args)
+	case known.again && b.Len() < looseRows:
 		return a.append(r, b, stretch{0, b.Len(), b.ascent(0) < b.Len()})
 	}
 	if b.tangled() {
@@ -65,7 +85,7 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 	s := a.to
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.size.add(of.to-of.from, len(a.blocks))
+	r.size.add(0, len(a.blocks))
 	run, begin := s.place(r, b, of), 0
 	for _, end := range a.ends {
 		s.store.Append(run, a.blocks[begin:end])
@@ -79,9 +99,10 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 
 // place is where rows of b go. A short batch that follows no run begins none; so do those that come after it, which would
 // make parts of the same rows.
-func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
-	first, last := b.key(of.from), b.key(of.to-1)
-	if b.Len() >= looseRows || !r.others() || !of.loose && len(r.loose) == 0 && r.before(first) != nil {
+func (s *Sorter) place(of *seriesRuns, b *Batch, rows stretch) *runs.Run {
+	r := of.ownRuns()
+	first, last := b.key(rows.from), b.key(rows.to-1)
+	if b.Len() >= looseRows || !rows.loose && len(r.loose) == 0 && (len(r.runs) == 0 || r.before(first) != nil) {
 		return s.runFor(r, first, last)
 	}
 	if len(r.loose) == 0 {
@@ -91,31 +112,149 @@ func (s *Sorter) place(r *seriesRuns, b *Batch, of stretch) *runs.Run {
 	return &r.loose[0]
 }
 
-// announce notes what of the tables the rows of b refer to. It returns their series, or nil if it
-// has summed them up, and whether the series has other rows.
-func (s *Sorter) announce(b *Batch) (of *seriesRuns, others bool, err error) {
+// mix mixes the rows of b with others.
+func (a *adder) mix(r *seriesRuns, b *Batch, args int) error {
+	m := a.mixOf(shape{b.Series.Kind, len(b.Args)})
+	m.add(r.number, b, 0, b.Len())
+	if m.args += args; !m.full(a.to.memory / int64(len(a.mixes))) {
+		return nil
+	}
+	return a.empty(m)
+}
+
+func (a *adder) mixOf(of shape) *mix {
+	for _, m := range a.mixes {
+		if m.shape == of {
+			return m
+		}
+	}
+	m := newMix(of)
+	a.mixes = append(a.mixes, m)
+	return m
+}
+
+// empty makes a run of a mix.
+func (a *adder) empty(m *mix) error {
+	if len(m.pieces) == 0 {
+		return nil
+	}
+	s := a.to
+	s.mu.Lock()
+	run := s.beginMixed(m)
+	s.mu.Unlock()
+	err := m.encode(func(block []byte) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.keep(run, block)
+	})
+	m.reset()
+	return err
+}
+
+// known is what is known of a batch.
+type known struct {
+	of    *seriesRuns // nil: its rows were summed up
+	again bool        // the series has had rows before
+	mixed bool        // the rows belong into a mix
+}
+
+// addMixture takes the rows of a mixture. Those of series with more rows come as batches, and so do all if together they
+// would be a short run.
+func (a *adder) addMixture(m Mixture) error {
+	few := 0
+	for i := range m.Series() {
+		if _, rows := m.Part(i); rows < fewRows {
+			few += rows
+		}
+	}
+	whole := few >= runRows && a.to.summing.of == nil
+	a.parts.pieces = a.parts.pieces[:0]
+	for i := range m.Series() {
+		if _, rows := m.Part(i); whole && rows < fewRows {
+			a.parts.pieces = append(a.parts.pieces, piece{begin: int32(i), end: int32(rows)})
+		} else if err := unmix(m, i, &a.one, a.add); err != nil {
+			return err
+		}
+	}
+	if !whole {
+		return nil
+	}
+	return a.addParts(m)
+}
+
+// addParts makes a run of parts of a mixture.
+func (a *adder) addParts(m Mixture) error {
+	s, p := a.to, &a.parts
+	s.mu.Lock()
+	for i := range p.pieces {
+		series, rows := m.Part(int(p.pieces[i].begin))
+		p.pieces[i].series = s.numberOf(series)
+		s.few[p.pieces[i].series] += int32(rows)
+		s.total, s.kept = s.total+int64(rows), s.kept+int64(rows)
+	}
+	run := s.beginMixed(p)
+	s.mu.Unlock()
+	w := &p.out
+	w.begin(p.shape, func(block []byte) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err := s.note(&w.block); err != nil {
+			return err
+		}
+		return s.keep(run, block)
+	})
+	for _, i := range p.order.order {
+		part := &p.pieces[i]
+		if err := w.addPart(part.series, m, int(part.begin), int(part.end)); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+// announce notes what of the tables the rows of b refer to. Their arguments have so many bytes, if they are few.
+func (s *Sorter) announce(b *Batch, args int) (is known, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.markStacks(b.Stack); err != nil {
-		return nil, false, err
+	if err := s.note(b); err != nil {
+		return is, err
 	}
-	if err := s.markLabels(b.Labels); err != nil {
-		return nil, false, err
-	}
-	r := s.runsOf(b)
-	if len(b.Args) != r.args {
-		return nil, false, fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
+	r := s.runsOf(b.Series, len(b.Args))
+	if len(b.Args) != int(r.args) {
+		return is, fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
 	}
 	s.total += int64(b.Len())
+	if s.summing.of != nil {
+		if r.tally == nil {
+			r.tally = new(Tally)
+		}
+		if r.tally.add(tally(b)); s.summing.take(b) {
+			return is, nil
+		}
+	}
+	s.kept += int64(b.Len())
+	is = known{of: r, again: r.size.rows > 0 || int(r.number) < len(s.few) && s.few[r.number] > 0}
+	r.size.add(b.Len(), 0)
+	if is.mixed = !is.again && b.Len() < firstRows && args <= shortArgs; is.mixed {
+		r.mix(b.Len(), args)
+	}
+	return is, nil
+}
+
+// note notes what rows are in b.
+func (s *Sorter) note(b *Batch) error {
 	if len(b.Goroutine) > 0 {
 		s.goroutines |= 1 << b.Series.Kind
 	}
 	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
-	if s.summing.of != nil {
-		if r.tally.add(tally(b)); s.summing.take(b) {
-			return nil, false, nil
-		}
+	if err := s.markStacks(b.Stack); err != nil {
+		return err
 	}
-	s.kept += int64(b.Len())
-	return r, r.others(), nil
+	return s.markLabels(b.Labels)
+}
+
+// mix notes that so many rows of r are mixed with others.
+func (r *seriesRuns) mix(rows, args int) {
+	r.mixed = true
+	r.size.add(0, rows*packedRow+args)
 }

@@ -250,6 +250,16 @@ func (b *Batch) argBytes(i int) int {
 	return n
 }
 
+// allArgBytes is the memory that the arguments of rows from to to-1 take.
+func (b *Batch) allArgBytes(from, to int) (n int) {
+	if len(b.Args) > 0 {
+		for i := from; i < to; i++ {
+			n += b.argBytes(i)
+		}
+	}
+	return n
+}
+
 // appendUsed appends a part of a column, which is empty if the kind does not use it.
 func appendUsed[T any](dst, src []T, from, to int) []T {
 	if len(src) == 0 {

@@ -87,6 +87,11 @@ type blockReader struct {
 // slack bytes behind data.
 func readBlock(b *Batch, data []byte) error {
 	r := blockReader{Reader: pack.NewReader(data)}
+	return r.rows(b)
+}
+
+// rows adds the rows of a block, which goes on to the end.
+func (r *blockReader) rows(b *Batch) error {
 	n := int(r.AtMost(blockRows))
 	b.Time = pack.ReadDelta(b.Time, &r.Reader, n)
 	b.Index = pack.ReadDelta(b.Index, &r.Reader, n)

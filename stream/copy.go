@@ -72,6 +72,7 @@ func Copy(dst Sink, src Source, o CopyOptions) error {
 	}
 	s := NewSorter(o)
 	defer s.Close()
+	s.tables = src.Tables()
 	s.summing = summingFor(dst, src.Tables(), sumsShare*s.options.Rows)
 	r := reader{sorter: s, ceiling: newCeiling(s.options.Memory, o.Outputs, src.Tables()), meter: meter{report: o.Progress, phase: PhaseReading}}
 	if err := r.read(src); err != nil {
@@ -120,17 +121,7 @@ const checkRows = 1 << 10
 // read takes all rows of src.
 func (r *reader) read(src Source) error {
 	progress, _ := src.(Progress)
-	err := Spread(src, func() func(*Batch) error {
-		a, rows := &adder{to: r.sorter}, checkRows
-		return func(b *Batch) error {
-			rows += b.Len()
-			if err := a.add(b); err != nil || rows < checkRows {
-				return err
-			}
-			rows = 0
-			return r.advance(progress)
-		}
-	})
+	err := Spread(src, func() Taker { return &readTaker{adder: r.sorter.adder(), of: r, progress: progress, rows: checkRows} })
 	if err != nil {
 		return err
 	}
@@ -139,6 +130,28 @@ func (r *reader) read(src Source) error {
 	}
 	r.meter.finish()
 	return r.ceiling.verdict(1, 1)
+}
+
+// readTaker adds rows, and notes now and then how far reading has come.
+type readTaker struct {
+	adder    *adder
+	of       *reader
+	progress Progress
+	rows     int // since then
+}
+
+// Take implements [Taker].
+func (t *readTaker) Take(b *Batch) error { return t.added(b.Len(), t.adder.add(b)) }
+
+// TakeMixture implements [Taker].
+func (t *readTaker) TakeMixture(m Mixture) error { return t.added(checkRows, t.adder.addMixture(m)) }
+
+func (t *readTaker) added(rows int, err error) error {
+	if t.rows += rows; err != nil || t.rows < checkRows {
+		return err
+	}
+	t.rows = 0
+	return t.of.advance(t.progress)
 }
 
 // advance notes how far reading has come.

@@ -153,7 +153,8 @@ func (s Series) Compare(o Series) int {
 
 // hash is the same for equal series, and another one for each track of a kind.
 func (s Series) hash() uint32 {
-	return uint32(s.Track) ^ uint32(s.Kind)<<7 ^ uint32(s.Event)<<9 ^ uint32(s.Counter)<<9 ^ uint32(s.Process)<<11
+	rest := uint32(s.Kind)<<7 ^ uint32(s.Event)<<9 ^ uint32(s.Counter)<<9 ^ uint32(s.Process)<<11 ^ uint32(s.Part)*0x9e3779b1
+	return uint32(s.Track) ^ rest ^ rest>>15
 }
 
 // ErrBatch says that a batch does not fit its series, which is a fault of the Source.

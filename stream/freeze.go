@@ -52,7 +52,7 @@ type freezer struct {
 // Processes and tracks stay even if they have no rows, unless a filter took them.
 //
 // With more than one job, levels of stacks are made beside the rest.
-func freeze(t *Tables, series []Series, stacks, labels []bool, jobs int) (*Tables, *renumbering, error) {
+func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, jobs int) (*Tables, *renumbering, error) {
 	f := freezer{from: t, to: &Tables{}}
 	instead := nameStacks(t)
 	if instead != nil {
@@ -67,8 +67,8 @@ func freeze(t *Tables, series []Series, stacks, labels []bool, jobs int) (*Table
 			f.live.modules[m.Module] = true
 		}
 	}
-	for _, s := range series {
-		f.to.kinds |= 1 << s.Kind
+	for _, r := range series {
+		f.to.kinds |= 1 << r.series.Kind
 	}
 	t.Stacks.Pack() // the memory is needed now
 	levels := f.levels(jobs)
@@ -211,6 +211,7 @@ func (f *freezer) processes() {
 		}
 	}
 	slices.SortFunc(order, func(a, b ProcessID) int { return compareProcesses(f.from.Process(a), f.from.Process(b)) })
+	f.to.Processes = make([]Process, 0, len(order)) // a row is large, and there may be many
 	f.ids.processes = make([]ProcessID, len(f.from.Processes)+1)
 	for i, old := range order {
 		f.ids.processes[old] = ProcessID(i + 1)
@@ -225,13 +226,13 @@ func (f *freezer) processes() {
 }
 
 // waiting notes the processes of which there are waits.
-func (f *freezer) waiting(series []Series) {
+func (f *freezer) waiting(series []*seriesRuns) {
 	if !f.to.Has(Waits) {
 		return
 	}
 	f.to.waiting = make([]bool, len(f.to.Processes)+1)
-	for _, s := range series {
-		if s.Kind == Waits {
+	for _, r := range series {
+		if s := &r.series; s.Kind == Waits {
 			f.to.waiting[f.ids.processes[s.Process]] = true
 		}
 	}
@@ -253,13 +254,13 @@ type keptIDs struct{ processes, tracks []bool }
 
 // keptBy are all processes and tracks or, if t drops unused ones, those that rows refer
 // to and the main tracks of these processes.
-func keptBy(t *Tables, series []Series) (k keptIDs) {
+func keptBy(t *Tables, series []*seriesRuns) (k keptIDs) {
 	if !t.onlyUsed {
 		return k
 	}
 	k = keptIDs{make([]bool, len(t.Processes)+1), make([]bool, t.Tracks.Len()+1)}
-	for _, s := range series {
-		k.processes[s.Process], k.tracks[s.Track] = true, true
+	for _, r := range series {
+		k.processes[r.series.Process], k.tracks[r.series.Track] = true, true
 	}
 	for id := TrackID(1); int(id) <= t.Tracks.Len(); id++ {
 		if row := t.Tracks.At(id); row.Main {
@@ -321,7 +322,7 @@ type liveIDs struct {
 
 // mark finds all that the series and stacks refer to. If it returns nil, all ids that it
 // came by are in range. It keeps stacks, and marks their callers, too.
-func (l *liveIDs) mark(t *Tables, series []Series, stacks, labels []bool) error {
+func (l *liveIDs) mark(t *Tables, series []*seriesRuns, stacks, labels []bool) error {
 	l.allocate(t)
 	l.markSeries(series)
 	l.markOwners(t)
@@ -355,8 +356,9 @@ func (l *liveIDs) allocate(t *Tables) {
 	l.frames = make([]bool, t.Frames.Len()+1)
 }
 
-func (l *liveIDs) markSeries(series []Series) {
-	for _, s := range series {
+func (l *liveIDs) markSeries(series []*seriesRuns) {
+	for _, r := range series {
+		s := &r.series
 		use(l, l.processes, "process", s.Process)
 		use(l, l.tracks, "track", s.Track)
 		use(l, l.events, "event", s.Event)

@@ -89,9 +89,28 @@ func (t *tidier) sort() {
 	}
 }
 
-// write writes the rows of parts to the file, sorted, as the ends of the runs that place returns. These have no rows in
-// memory.
-func (s *Sorter) write(parts []runs.Run, like *Batch, place func(first, last runs.Key) *runs.Run) error {
+// take adds rows from to to-1 of b. It calls full as read does.
+func (t *tidier) take(b *Batch, from, to int, full func() error) error {
+	t.rows.AppendRows(b, from, to)
+	if t.size.add(to-from, (to-from)*packedRow+b.allArgBytes(from, to)); full == nil || t.few(t.size) {
+		return nil
+	}
+	return full()
+}
+
+// readAll reads the rows of parts. It calls full as read does.
+func (t *tidier) readAll(parts []runs.Run, full func() error) error {
+	for i := range parts {
+		if err := t.read(&parts[i], full); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the rows that feed adds to the tidier to the file, sorted, as the ends of the runs that place returns. These
+// have no rows in memory.
+func (s *Sorter) write(like *Batch, feed func(full func() error) error, place func(first, last runs.Key) *runs.Run) error {
 	t := s.tidier
 	t.begin(like)
 	flush := func() error {
@@ -107,32 +126,25 @@ func (s *Sorter) write(parts []runs.Run, like *Batch, place func(first, last run
 		t.begin(like)
 		return err
 	}
-	for i := range parts {
-		if err := t.read(&parts[i], flush); err != nil {
-			return err
-		}
+	if err := feed(flush); err != nil {
+		return err
 	}
 	return flush()
 }
 
 // spill moves all blocks that are in memory to the file.
 func (s *Sorter) spill() error {
-	var like Batch
 	for _, r := range s.series {
-		s.parts = r.untidy(s.parts[:0])
-		for i := range r.runs {
-			if err := s.store.Spill(&r.runs[i]); err != nil {
-				return err
-			}
+		if r.own == nil {
+			continue
 		}
-		if len(s.parts) > 0 {
-			like.Reset(r.series, r.args)
-			if err := s.write(s.parts, &like, func(first, last runs.Key) *runs.Run { return s.runFor(r, first, last) }); err != nil {
-				return err
-			}
+		if err := s.spillSeries(r); err != nil {
+			return err
 		}
-		for i := range r.loose {
-			if err := s.store.Spill(&r.loose[i]); err != nil {
+	}
+	for _, of := range s.mixed {
+		for _, r := range of.runs {
+			if err := s.store.Spill(r); err != nil {
 				return err
 			}
 		}
@@ -141,8 +153,32 @@ func (s *Sorter) spill() error {
 	return nil
 }
 
+func (s *Sorter) spillSeries(of *seriesRuns) error {
+	r := of.own
+	s.parts = r.untidy(s.parts[:0])
+	for i := range r.runs {
+		if err := s.store.Spill(&r.runs[i]); err != nil {
+			return err
+		}
+	}
+	if len(s.parts) > 0 {
+		var like Batch
+		like.Reset(of.series, int(of.args))
+		feed := func(full func() error) error { return s.tidier.readAll(s.parts, full) }
+		if err := s.write(&like, feed, func(first, last runs.Key) *runs.Run { return s.runFor(r, first, last) }); err != nil {
+			return err
+		}
+	}
+	for i := range r.loose {
+		if err := s.store.Spill(&r.loose[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // untidy takes away the parts in memory that are to be sorted before they are spilled, and appends them.
-func (r *seriesRuns) untidy(parts []runs.Run) []runs.Run {
+func (r *ownRuns) untidy(parts []runs.Run) []runs.Run {
 	parts, size := r.held(parts)
 	if n := len(parts); n <= 1 || n <= manyRuns && size >= shortRun*int64(n) {
 		parts = parts[:0]

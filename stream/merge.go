@@ -30,7 +30,7 @@ func (m *sequence) Next(b *Batch) error {
 }
 
 // Spread implements [Spreader].
-func (m *sequence) Spread(taker func() func(*Batch) error) error {
+func (m *sequence) Spread(taker func() Taker) error {
 	for _, s := range m.sources {
 		if err := Spread(s, taker); err != nil {
 			return err

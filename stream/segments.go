@@ -11,48 +11,59 @@ import (
 
 // settle makes the final tables, and the series with final ids in the order of the sink.
 func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) {
-	names := make([]Series, len(s.series))
-	for i, r := range s.series {
-		names[i] = r.series
+	if err := s.finish(); err != nil {
+		return nil, nil, nil, err
 	}
-	final, ids, err := freeze(t, names, s.stacks, s.labels, s.options.Jobs)
+	final, ids, err := freeze(t, s.series, s.stacks, s.labels, s.options.Jobs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	final.goroutines, final.cpu = s.goroutines, s.cpu
-	outputs, err := collect(s.series, final, ids)
+	outputs, places, err := collect(s.series, final, ids)
+	if err == nil {
+		err = s.settleMixed(places)
+	}
 	s.forget()
 	return final, outputs, ids, err
 }
 
 // collect gives the series their final ids and order. Several series of the source may
-// become one.
-func collect(all []*seriesRuns, t *Tables, ids *renumbering) ([]*seriesRuns, error) {
+// become one. Places are where in order they are, by number.
+func collect(all []*seriesRuns, t *Tables, ids *renumbering) (ordered []*seriesRuns, places []int32, err error) {
 	for _, r := range all {
 		r.series = ids.series(r.series)
-		if err := t.checkSeries(r.series, r.args); err != nil {
-			return nil, err
+		if err := t.checkSeries(r.series, int(r.args)); err != nil {
+			return nil, nil, err
 		}
 	}
+	places = make([]int32, len(all))
+	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b *seriesRuns) int { return a.series.Compare(b.series) })
-	unique := all[:0]
+	ordered = all[:0]
 	for _, r := range all {
-		if n := len(unique); n > 0 && unique[n-1].series == r.series {
-			unique[n-1].join(r)
+		if n := len(ordered); n > 0 && ordered[n-1].series == r.series {
+			ordered[n-1].join(r)
 		} else {
-			unique = append(unique, r)
+			ordered = append(ordered, r)
 		}
+		places[r.number] = int32(len(ordered) - 1)
 	}
-	clear(all[len(unique):])
-	return unique, nil
+	clear(all[len(ordered):])
+	return ordered, places, nil
 }
 
-// join adds the rows of another series.
+// join takes the rows of another series.
 func (r *seriesRuns) join(other *seriesRuns) {
-	r.runs = append(r.runs, other.runs...)
-	r.loose = append(r.loose, other.loose...)
+	if from := other.own; from != nil {
+		to := r.ownRuns()
+		to.runs, to.loose = append(to.runs, from.runs...), append(to.loose, from.loose...)
+		other.own = nil
+	}
+	r.mixed = r.mixed || other.mixed
 	r.size.add(int(other.size.rows), int(other.size.bytes))
-	r.tally.add(other.tally)
+	if r.tally != nil {
+		r.tally.add(*other.tally)
+	}
 }
 
 // checkSeries returns an error if s does not fit the rows that it refers to.
@@ -74,6 +85,7 @@ type segments struct {
 	sorter  *Sorter
 	merger  runMerger
 	outputs []*seriesRuns // the first one is being given
+	place   int32         // of that one
 	stacks  []StackID     // final ids
 	labels  []LabelsID    // likewise
 	begun   bool
@@ -87,9 +99,9 @@ func newSegments(s *Sorter, outputs []*seriesRuns, ids *renumbering) *segments {
 
 // next makes b the next segment; io.EOF if there is none.
 func (s *segments) next(b *Batch) error {
-	for ; len(s.outputs) > 0; s.outputs, s.begun = s.outputs[1:], false {
+	for ; len(s.outputs) > 0; s.outputs, s.place, s.begun = s.outputs[1:], s.place+1, false {
 		out := s.outputs[0]
-		b.Reset(out.series, out.args)
+		b.Reset(out.series, int(out.args))
 		if err := s.fill(b, out); err != nil {
 			return fmt.Errorf("of process %d: %w", out.series.Process, err)
 		}
@@ -109,7 +121,7 @@ func (s *segments) fill(b *Batch, out *seriesRuns) error {
 			return err
 		}
 		s.begun = true
-		b.Reset(out.series, out.args)
+		b.Reset(out.series, int(out.args))
 	}
 	if s.whole {
 		s.cut(b)
@@ -127,12 +139,16 @@ func (s *segments) fill(b *Batch, out *seriesRuns) error {
 
 // begin begins with the rows of a series, of which like is a batch.
 func (s *segments) begin(like *Batch, out *seriesRuns) error {
-	t, parts := s.sorter.tidier, out.runs
-	if s.whole = len(out.loose) > 0 && t.few(out.size); s.whole {
-		return s.sort(like, out)
+	own := out.own
+	if own == nil {
+		own = &ownRuns{}
 	}
-	if len(out.loose) > 0 {
-		err := s.sorter.write(out.loose, like, func(first, last runs.Key) *runs.Run {
+	parts, disordered := own.runs, out.mixed || len(own.loose) > 0
+	if s.whole = disordered && s.sorter.tidier.few(out.size); s.whole {
+		return s.sort(like, out, own)
+	}
+	if disordered {
+		err := s.sorter.write(like, s.feed(like, out, own), func(first, last runs.Key) *runs.Run {
 			parts = append(parts, runs.Run{First: first, Last: last})
 			return &parts[len(parts)-1]
 		})
@@ -140,21 +156,33 @@ func (s *segments) begin(like *Batch, out *seriesRuns) error {
 			return err
 		}
 	}
-	parts, err := s.sorter.narrow(&s.merger, parts, like)
+	merge := func(parts []runs.Run, to *runs.Run) error { return s.sorter.merge(&s.merger, parts, like, to) }
+	parts, err := narrow(parts, s.sorter.width(), merge)
 	s.merger.start(parts)
 	return err
 }
 
+// feed returns a function that adds the loose and the mixed rows of a series to the tidier.
+func (s *segments) feed(like *Batch, out *seriesRuns, own *ownRuns) func(full func() error) error {
+	t := s.sorter.tidier
+	return func(full func() error) error {
+		if err := t.readAll(own.loose, full); err != nil || !out.mixed {
+			return err
+		}
+		d := s.sorter.dealers[shape{like.Series.Kind, len(like.Args)}]
+		return d.deal(s.place, func(_ int32, b *Batch, from, to int) error { return t.take(b, from, to, full) })
+	}
+}
+
 // sort sorts all rows of a series.
-func (s *segments) sort(like *Batch, out *seriesRuns) error {
+func (s *segments) sort(like *Batch, out *seriesRuns, own *ownRuns) error {
 	t := s.sorter.tidier
 	t.begin(like)
-	for _, parts := range [][]runs.Run{out.runs, out.loose} {
-		for i := range parts {
-			if err := t.read(&parts[i], nil); err != nil {
-				return err
-			}
-		}
+	if err := t.readAll(own.runs, nil); err != nil {
+		return err
+	}
+	if err := s.feed(like, out, own)(nil); err != nil {
+		return err
 	}
 	t.sort()
 	s.given = 0

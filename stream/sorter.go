@@ -28,21 +28,26 @@ const (
 //     first.
 //  2. A stretch is encoded, to a third of its size, as the next blocks of a run that
 //     ends before it; if there is none it begins a run.
-//     A short batch that follows no others is kept loose, as it came.
+//     A short batch that follows no others is kept loose, as it came. If it has only some rows, or is the first of its
+//     series, it is mixed with those of other series: thousands of rows become a mixed run, in the order of their series.
 //  3. When there are too many blocks in memory, all of them are spilled, run by run. Those of short runs, and
 //     loose ones that are many, are sorted before.
-//  4. When all rows are there, a series with loose rows is sorted as a whole, or, if it is long, its
-//     loose rows become runs.
+//  4. When all rows are there, mixed runs are read beside each other, and deal out the rows of one series after the other.
+//     A series with loose or mixed rows is sorted as a whole, or, if it is long, these rows become runs.
 type Sorter struct {
 	options CopyOptions
-	memory  int64 // for rows, in bytes
-	series  []*seriesRuns
-	index   map[Series]*seriesRuns
-	near    []*seriesRuns // some of them, by hash; a power of two
-	stacks  []bool        // in use, by provisional id
-	labels  []bool        // likewise
-	total   int64         // rows
-	kept    int64         // of them, those that were not only summed up
+	memory  int64         // for rows, in bytes
+	series  []*seriesRuns // by number
+	index   []int32       // 1 and the number of each, by hash; 0: free. A power of two
+	spare   []seriesRuns  // memory of the next ones
+	few     []int32       // rows of each that came in parts of mixtures, by number; missing: none
+	tracks  []int32       // 1 and the number of the samples of each track, as far as they came in such parts
+	ranking ranking
+	tables  *Tables // of the ids in series; nil: they are final
+	stacks  []bool  // in use, by provisional id
+	labels  []bool  // likewise
+	total   int64   // rows
+	kept    int64   // of them, those that were not only summed up
 	// goroutines has the kinds of rows whose goroutine is known, by bit.
 	goroutines uint16
 	cpu        bool // some row has CPU time
@@ -50,24 +55,33 @@ type Sorter struct {
 	summing summing
 
 	store   *runs.Store
+	mixed   []mixedRuns
+	dealers map[shape]*dealer // of mixed, when all rows are there
 	encoder pack.Encoder
 	block   []byte
 	parts   []runs.Run // scratch
 	tidier  *tidier
 
-	own adder      // of Add
-	mu  sync.Mutex // all of the above, while there are several adders
+	adders []*adder   // the first is that of Add
+	mu     sync.Mutex // all of the above, while there are several adders
 }
 
-// seriesRuns is the rows of one series. Its ids are provisional as long as rows are added.
+// seriesRuns is the rows of one series. Its ids are provisional as long as rows are added. There may be very many.
 type seriesRuns struct {
 	series Series
-	args   int // columns
-	runs   []runs.Run
-	only   [1]runs.Run // memory of runs: most series have no more
-	loose  []runs.Run  // of rows in no order: none or one, and more where several series become one
-	size   amount      // of all rows, as they came
-	tally  Tally       // only for a Summer
+	number int32
+	args   int32 // columns
+	size   amount
+	mixed  bool     // some rows are in mixed runs
+	own    *ownRuns // of the others
+	tally  *Tally   // only for a Summer
+}
+
+// ownRuns is the rows of a series that are not mixed with those of others.
+type ownRuns struct {
+	runs  []runs.Run
+	loose []runs.Run  // of rows in no order: none or one, and more where several series become one
+	only  [1]runs.Run // memory of runs: most series have no more
 }
 
 // NewSorter returns a Sorter without rows. It must be closed.
@@ -79,8 +93,9 @@ func NewSorter(o CopyOptions) *Sorter {
 }
 
 func newSorter(memory int64, dir string) *Sorter {
-	s := &Sorter{memory: memory, index: make(map[Series]*seriesRuns), store: runs.NewStore(dir)}
-	s.own.to, s.tidier = s, newTidier(s.store, memory)
+	s := &Sorter{memory: memory, store: runs.NewStore(dir)}
+	s.tidier = newTidier(s.store, memory)
+	s.adder()
 	return s
 }
 
@@ -89,11 +104,11 @@ func (s *Sorter) Close() { s.store.Close() }
 
 // forget frees what only Add needs.
 func (s *Sorter) forget() {
-	s.series, s.index, s.near, s.stacks, s.labels, s.own = nil, nil, nil, nil, nil, adder{}
+	s.series, s.index, s.spare, s.stacks, s.labels, s.adders, s.ranking, s.tables = nil, nil, nil, nil, nil, nil, ranking{}, nil
 }
 
 // Add takes the rows of b, which it may reorder.
-func (s *Sorter) Add(b *Batch) error { return s.own.add(b) }
+func (s *Sorter) Add(b *Batch) error { return s.adders[0].add(b) }
 
 // blockLen is how many of the rows from to to-1 of b go into the next block.
 func blockLen(b *Batch, from, to int) int {
@@ -101,28 +116,87 @@ func blockLen(b *Batch, from, to int) int {
 	return room.take(b, from, to)
 }
 
-// runsOf returns the runs of b's series. The map takes several times as long as near.
-func (s *Sorter) runsOf(b *Batch) *seriesRuns {
-	if len(s.near) <= len(s.series) {
-		s.near = make([]*seriesRuns, max(64, 2*len(s.near)))
+// runsOf returns the runs of a series, new ones if it has none yet.
+func (s *Sorter) runsOf(series Series, args int) *seriesRuns {
+	if 2*len(s.series) >= len(s.index) {
+		s.index = make([]int32, max(64, 2*len(s.index)))
+		for n, r := range s.series {
+			*s.slot(&r.series) = int32(n + 1)
+		}
 	}
-	near := &s.near[b.Series.hash()&uint32(len(s.near)-1)]
-	if *near != nil && (*near).series == b.Series {
-		return *near
+	slot := s.slot(&series)
+	if *slot != 0 {
+		return s.series[*slot-1]
 	}
-	r := s.index[b.Series]
-	if r == nil {
-		r = &seriesRuns{series: b.Series, args: len(b.Args)}
-		r.runs = r.only[:0]
-		s.index[b.Series] = r
-		s.series = append(s.series, r)
+	if len(s.spare) == 0 {
+		s.spare = make([]seriesRuns, seriesAtOnce)
 	}
-	*near = r
+	r := &s.spare[0]
+	s.spare = s.spare[1:]
+	r.series, r.number, r.args = series, int32(len(s.series)), int32(args)
+	s.series = append(s.series, r)
+	*slot = r.number + 1
 	return r
 }
 
+// numberOf returns the number of a series of a mixture, for which few has room. That takes no look at what is known of it,
+// which for very many series is far from each other in memory.
+func (s *Sorter) numberOf(series Series) int32 {
+	t := int(series.Track)
+	if t < len(s.tracks) && s.tracks[t] != 0 && series.Part == 0 {
+		return s.tracks[t] - 1
+	}
+	r := s.runsOf(series, 0)
+	if len(s.few) <= int(r.number) {
+		s.few = append(s.few, make([]int32, len(s.series)-len(s.few))...)
+	}
+	if series.Part == 0 {
+		if len(s.tracks) <= t {
+			s.tracks = append(s.tracks, make([]int32, t+1-len(s.tracks))...)
+		}
+		s.tracks[t] = r.number + 1
+	}
+	return r.number
+}
+
+// seriesAtOnce is for how many series memory is taken at a time.
+const seriesAtOnce = 64
+
+// slot is where a series is in the index, or belongs.
+func (s *Sorter) slot(of *Series) *int32 {
+	mask := uint32(len(s.index) - 1)
+	for i := of.hash() & mask; ; i = (i + 1) & mask {
+		if at := &s.index[i]; *at == 0 || s.series[*at-1].series == *of {
+			return at
+		}
+	}
+}
+
+// rank ranks all series.
+func (s *Sorter) rank() {
+	if len(s.ranking.ranks) == len(s.series) {
+		return
+	}
+	if s.tables == nil {
+		s.ranking.add(s.series, Series.Compare)
+		return
+	}
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	s.ranking.add(s.series, s.tables.compareSeries)
+}
+
+// ownRuns returns the runs of r's own, which may be none yet.
+func (r *seriesRuns) ownRuns() *ownRuns {
+	if r.own == nil {
+		r.own = new(ownRuns)
+		r.own.runs = r.own.only[:0]
+	}
+	return r.own
+}
+
 // runFor returns the run that the rows from first to last continue.
-func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
+func (s *Sorter) runFor(r *ownRuns, first, last runs.Key) *runs.Run {
 	to := r.before(first)
 	if to == nil {
 		r.runs = append(r.runs, runs.Run{First: first})
@@ -133,12 +207,9 @@ func (s *Sorter) runFor(r *seriesRuns, first, last runs.Key) *runs.Run {
 	return to
 }
 
-// others reports whether there are any rows.
-func (r *seriesRuns) others() bool { return len(r.runs) > 0 || len(r.loose) > 0 }
-
 // before returns, of the runs that may still grow and end before a key, the one that ends
 // last, or nil.
-func (r *seriesRuns) before(key runs.Key) *runs.Run {
+func (r *ownRuns) before(key runs.Key) *runs.Run {
 	var best *runs.Run
 	for i := max(0, len(r.runs)-maxGrowing); i < len(r.runs); i++ {
 		if end := r.runs[i].Last; end.Less(key) && (best == nil || best.Last.Less(end)) {
@@ -165,7 +236,7 @@ func (s *Sorter) markStacks(ids []StackID) error {
 }
 
 // held appends the part of each run that is in memory, and returns the size of all in bytes.
-func (r *seriesRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
+func (r *ownRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
 	for i := range r.runs {
 		if part, n := r.runs[i].Held(); n > 0 {
 			parts, size = append(parts, part), size+n
@@ -177,16 +248,34 @@ func (r *seriesRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
 // width is how many runs may be open at once.
 func (s *Sorter) width() int { return max(2, int(s.memory/openRunBytes)) }
 
+// finish ends adding rows.
+func (s *Sorter) finish() error {
+	for _, a := range s.adders {
+		for _, m := range a.mixes {
+			if err := a.empty(m); err != nil {
+				return err
+			}
+		}
+	}
+	for number, rows := range s.few {
+		if rows > 0 {
+			s.series[number].size.add(int(rows), 0)
+			s.series[number].mix(int(rows), 0)
+		}
+	}
+	s.adders, s.few, s.tracks = nil, nil, nil
+	return nil
+}
+
 // narrow merges runs until no more of them overlap than may be open at once. Each round
-// merges all rows once, or only as many as necessary.
-func (s *Sorter) narrow(m *runMerger, parts []runs.Run, like *Batch) ([]runs.Run, error) {
-	width := s.width()
+// merges all rows once, or only as many as necessary. Merge appends those of some runs to one.
+func narrow(parts []runs.Run, width int, merge func(parts []runs.Run, to *runs.Run) error) ([]runs.Run, error) {
 	for len(parts) > width && runs.Overlap(parts) > width {
 		var merged []runs.Run
 		for len(merged)+len(parts) > width && len(parts) > 1 {
 			n := min(width, len(parts), len(merged)+len(parts)-width+1)
 			one := runs.Run{First: parts[0].First}
-			if err := s.merge(m, parts[:n], like, &one); err != nil {
+			if err := merge(parts[:n], &one); err != nil {
 				return nil, err
 			}
 			merged, parts = append(merged, one), parts[n:]

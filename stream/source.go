@@ -21,25 +21,73 @@ type Source interface {
 // core that read them until they are sorted and packed.
 type Spreader interface {
 	Source
-	// Spread gives all rows, instead of Next. Taker is called for each of the goroutines; what it
-	// returns, only on that one. That may reorder the rows of a batch, and keeps none of it. After
-	// an error no more is given than is on its way. All goroutines have ended when Spread returns.
-	Spread(taker func() func(*Batch) error) error
+	// Spread gives all rows, instead of Next. Taker is called for each of the goroutines, and what it
+	// returns is used on that one only. After an error no more is given than is on its way. All
+	// goroutines have ended when Spread returns.
+	Spread(taker func() Taker) error
+}
+
+// Taker takes rows. It may reorder those of a batch, and keeps none of what it gets.
+type Taker interface {
+	Take(b *Batch) error
+	// TakeMixture takes the rows of many series. Unmix gives them to Take.
+	TakeMixture(m Mixture) error
+}
+
+// Mixture is samples of so many series that making a batch for the few rows of each would take long.
+type Mixture interface {
+	// Series is how many there are. Part returns one of them, and how many rows it has.
+	Series() int
+	Part(i int) (s Series, rows int)
+	// AppendPart adds rows from to to-1 of the i-th series to b. They have values in all columns of the owner but Span.
+	AppendPart(b *Batch, i, from, to int)
+}
+
+// Unmix gives to rows of a mixture, series by series, in b.
+func Unmix(m Mixture, b *Batch, to func(*Batch) error) error {
+	for i := range m.Series() {
+		if err := unmix(m, i, b, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unmix(m Mixture, i int, b *Batch, to func(*Batch) error) error {
+	series, rows := m.Part(i)
+	b.Reset(series, 0)
+	m.AppendPart(b, i, 0, rows)
+	b.DropZeros()
+	return to(b)
+}
+
+// DropZeros empties the columns of the owner that have no values.
+func (b *Batch) DropZeros() {
+	b.Thread, b.Goroutine, b.Labels = dropZeros(b.Thread), dropZeros(b.Goroutine), dropZeros(b.Labels)
+}
+
+func dropZeros[T ~int32 | ~int64](column []T) []T {
+	for _, v := range column {
+		if v != 0 {
+			return column
+		}
+	}
+	return column[:0]
 }
 
 // Spread gives all rows of src as a [Spreader] does, on one goroutine if it is none.
-func Spread(src Source, taker func() func(*Batch) error) error {
+func Spread(src Source, taker func() Taker) error {
 	if s, ok := src.(Spreader); ok {
 		return s.Spread(taker)
 	}
-	take := taker()
+	to := taker()
 	for b := new(Batch); ; {
 		if err := src.Next(b); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := take(b); err != nil {
+		if err := to.Take(b); err != nil {
 			return err
 		}
 	}

@@ -149,7 +149,7 @@ func (s *summing) settle(outputs []*seriesRuns, ids *renumbering) *Sums {
 		s.sums[i].Stack = ids.stacks[s.sums[i].Stack]
 	}
 	for i := range outputs {
-		all.Series = append(all.Series, SeriesTally{outputs[i].series, outputs[i].tally})
+		all.Series = append(all.Series, SeriesTally{outputs[i].series, *outputs[i].tally})
 	}
 	s.at, s.sums, s.places = nil, nil, nil
 	return all

@@ -64,16 +64,8 @@ func (j *joined) Next(b *stream.Batch) error {
 var errFull = errors.New("tables are full")
 
 // Spread implements [stream.Spreader].
-func (j *joined) Spread(taker func() func(*stream.Batch) error) error {
-	err := stream.Spread(j.Source, func() func(*stream.Batch) error {
-		take := taker()
-		return func(b *stream.Batch) error {
-			if err := j.pass(b); err != nil || b.Len() == 0 {
-				return err
-			}
-			return take(b)
-		}
-	})
+func (j *joined) Spread(taker func() stream.Taker) error {
+	err := stream.Spread(j.Source, func() stream.Taker { return &joinTaker{Taker: taker(), of: j} })
 	switch {
 	case errors.Is(err, errFull):
 		return nil
@@ -83,6 +75,44 @@ func (j *joined) Spread(taker func() func(*stream.Batch) error) error {
 	j.replaying = true
 	j.waiting.Rewind()
 	return stream.Spread(replayed{j.Wrapper, j}, taker)
+}
+
+// joinTaker takes out what must wait.
+type joinTaker struct {
+	stream.Taker
+	of  *joined
+	one stream.Batch // of a mixture
+}
+
+// Take implements [stream.Taker].
+func (t *joinTaker) Take(b *stream.Batch) error {
+	if err := t.of.pass(b); err != nil || b.Len() == 0 {
+		return err
+	}
+	return t.Taker.Take(b)
+}
+
+// TakeMixture implements [stream.Taker].
+func (t *joinTaker) TakeMixture(m stream.Mixture) error {
+	if t.of.anyTraced(m) {
+		return stream.Unmix(m, &t.one, t.Take)
+	}
+	return t.Taker.TakeMixture(m)
+}
+
+// anyTraced reports whether a mixture has rows of a process that records spans.
+func (j *joined) anyTraced(m stream.Mixture) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last := stream.ProcessID(0)
+	for i := range m.Series() {
+		s, _ := m.Part(i)
+		if s.Process != last && j.isTraced(s.Process) {
+			return true
+		}
+		last = s.Process
+	}
+	return false
 }
 
 // pass takes out of b what must wait.

@@ -1,0 +1,215 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"gprof/stream/internal/runs"
+)
+
+// dealtBytes is about how much memory a mixed run takes while it is read: bytes read ahead and a decoded block.
+const dealtBytes = 24 << 10
+
+// dealer gives the rows of mixed runs of a shape series by series, in order.
+type dealer struct {
+	store   *runs.Store
+	shape   shape
+	places  []int32 // of series, by number
+	ahead   int     // how many bytes of a run are read at a time
+	waiting []runs.Run
+	open    []*mixedReader
+	next    []int32 // the place of each open one's next group
+	free    []*mixedReader
+}
+
+// start begins with runs whose groups are in the order of places. The First and Last of a run are places.
+func (d *dealer) start(parts []runs.Run, ahead int) {
+	slices.SortFunc(parts, func(a, b runs.Run) int { return a.First.Compare(b.First) })
+	d.waiting, d.ahead = parts, ahead
+}
+
+// deal calls take with all rows of the series at a place. Those of series before it must have been taken.
+func (d *dealer) deal(place int32, take func(series int32, b *Batch, from, to int) error) error {
+	if err := d.due(place); err != nil {
+		return err
+	}
+	for i := 0; i < len(d.next); {
+		r, more := d.open[i], true
+		for d.next[i] == place && more {
+			series, from, to := r.where()
+			err := take(series, &r.rows, from, to)
+			if err == nil {
+				more, err = d.step(i)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if more {
+			i++
+			continue
+		}
+		d.free = append(d.free, r)
+		last := len(d.open) - 1
+		d.open[i], d.next[i] = d.open[last], d.next[last]
+		d.open, d.next = d.open[:last], d.next[:last]
+	}
+	return nil
+}
+
+// due opens the runs that have rows of the series at a place.
+func (d *dealer) due(place int32) error {
+	for len(d.waiting) > 0 && d.waiting[0].First.Time <= int64(place) {
+		var r *mixedReader
+		if n := len(d.free); n > 0 {
+			r, d.free = d.free[n-1], d.free[:n-1]
+		} else {
+			r = &mixedReader{blocks: d.store.NewReader()}
+		}
+		r.begin(&d.waiting[0], d.shape, d.ahead)
+		d.waiting = d.waiting[1:]
+		d.open, d.next = append(d.open, r), append(d.next, 0)
+		if _, err := d.step(len(d.open) - 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step goes to the next group of an open run. It returns false if there is none.
+func (d *dealer) step(i int) (more bool, err error) {
+	r := d.open[i]
+	if more, err = r.next(); err != nil {
+		return false, fmt.Errorf("reading spilled rows: %w", err)
+	}
+	if more {
+		series, _, _ := r.where()
+		if int(series) >= len(d.places) {
+			return false, fmt.Errorf("reading spilled rows: %w", runs.ErrDamaged)
+		}
+		d.next[i] = d.places[series]
+	}
+	return more, nil
+}
+
+// least is the lowest place of a row that is left; none is not ok.
+func (d *dealer) least() (place int32, ok bool) {
+	if len(d.next) > 0 {
+		place, ok = slices.Min(d.next), true
+	}
+	if len(d.waiting) > 0 {
+		if first := int32(d.waiting[0].First.Time); !ok || first < place {
+			place, ok = first, true
+		}
+	}
+	return place, ok
+}
+
+// mixedRuns are those of one shape. As long as rows are added, First and Last of a run are numbers of series.
+type mixedRuns struct {
+	shape shape
+	runs  []*runs.Run
+}
+
+// beginMixed begins a run of the rows of m, whose pieces it sorts.
+func (s *Sorter) beginMixed(m *mix) *runs.Run {
+	s.rank()
+	m.sort(s.ranking.ranks)
+	at := slices.IndexFunc(s.mixed, func(of mixedRuns) bool { return of.shape == m.shape })
+	if at < 0 {
+		at = len(s.mixed)
+		s.mixed = append(s.mixed, mixedRuns{shape: m.shape})
+	}
+	r := &runs.Run{First: runs.Key{Time: int64(m.first())}, Last: runs.Key{Time: int64(m.last())}}
+	s.mixed[at].runs = append(s.mixed[at].runs, r)
+	s.store.CountRun()
+	return r
+}
+
+// settleMixed makes dealers of all mixed runs. Places are those of series in the output, by number.
+//
+//  1. Runs are sorted anew if what is known now makes another order than what was known before.
+//  2. They are merged until few enough overlap.
+func (s *Sorter) settleMixed(places []int32) error {
+	ordered := s.ranking.holds(places)
+	for _, of := range s.mixed {
+		for _, r := range of.runs {
+			if !ordered {
+				if err := s.sortMixed(of.shape, r, places); err != nil {
+					return err
+				}
+			}
+			r.First.Time, r.Last.Time = int64(places[r.First.Time]), int64(places[r.Last.Time])
+		}
+	}
+	s.dealers = make(map[shape]*dealer, len(s.mixed))
+	for _, of := range s.mixed {
+		d := &dealer{store: s.store, shape: of.shape, places: places}
+		if err := d.startAll(of.runs, s.memory/int64(len(s.mixed))); err != nil {
+			return err
+		}
+		s.dealers[of.shape] = d
+	}
+	return nil
+}
+
+// startAll begins with all runs, for which there is so much memory.
+func (d *dealer) startAll(all []*runs.Run, memory int64) error {
+	parts := make([]runs.Run, len(all))
+	for i, r := range all {
+		parts[i] = *r
+	}
+	parts, err := narrow(parts, max(2, int(memory/dealtBytes)), d.merge)
+	d.start(parts, min(max(int(memory)/max(len(parts), 1), minAhead), looseAhead))
+	return err
+}
+
+// sortMixed puts the groups of a run into another order, because it has turned out only now.
+func (s *Sorter) sortMixed(of shape, r *runs.Run, places []int32) error {
+	m, from := newMix(of), mixedReader{blocks: s.store.NewReader()}
+	from.begin(r, of, looseAhead)
+	for {
+		more, err := from.next()
+		if err != nil {
+			return fmt.Errorf("reading spilled rows: %w", err)
+		}
+		if !more {
+			break
+		}
+		series, begin, end := from.where()
+		m.add(series, &from.rows, begin, end)
+	}
+	m.sort(places)
+	*r = runs.Run{}
+	r.First.Time, r.Last.Time = int64(m.first()), int64(m.last())
+	return m.encode(func(block []byte) error { return s.keep(r, block) })
+}
+
+// keep appends a block to a run of s, and spills what is in memory if that is too much then.
+func (s *Sorter) keep(r *runs.Run, block []byte) error {
+	if s.store.Append(r, block); s.store.Used() > s.memory {
+		return s.spill()
+	}
+	return nil
+}
+
+// merge appends the rows of several runs to one in the file.
+func (d *dealer) merge(parts []runs.Run, to *runs.Run) error {
+	d.start(parts, minAhead)
+	begin, w := d.store.Begin(), mixWriter{}
+	for w.begin(d.shape, d.store.Write); ; {
+		place, ok := d.least()
+		if !ok {
+			break
+		}
+		to.Last.Time = int64(place)
+		err := d.deal(place, func(series int32, b *Batch, from, to int) error { return w.add(series, b, from, to) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return d.store.End(to, begin)
+}

@@ -1,0 +1,248 @@
+package stream
+
+import (
+	"encoding/binary"
+
+	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
+)
+
+const (
+	// A batch of less than firstRows rows that is the first of its series is mixed with others: the series may have no more.
+	firstRows = looseRows
+
+	// Parts of mixtures of less than fewRows rows are mixed, because a block of each would take about as much as the rows.
+	fewRows = 24
+
+	// mixedBlock is how many rows a block of a mixed run has at most. While such runs are read, a block of each is decoded.
+	mixedBlock = 256
+
+	// runRows is how many rows a mixed run has at least, unless memory is short. Many runs would have to be merged.
+	runRows = 8 << 10
+
+	// mixedRowBytes is about how much memory a row of a mix takes without its arguments, and packedRow how much one does
+	// in a block.
+	mixedRowBytes = 64
+	packedRow     = 12
+
+	// Batches with more bytes of arguments than shortArgs are not mixed. A mix has at most mixedArgs, but for the last batch.
+	shortArgs = 16 << 10
+	mixedArgs = 1 << 20
+)
+
+// shape is what rows must have in common to be in one mix: their columns.
+type shape struct {
+	kind Kind
+	args int
+}
+
+// piece is rows of a mix, one after the other, that are of one series.
+type piece struct {
+	series     int32 // its number
+	begin, end int32
+}
+
+// mix is rows of many series. It becomes a mixed run, in the order of series, of blocks
+//
+//	groups   U (ULEB128)
+//	series   packed: the number of each group's
+//	rows     packed: how many each group has
+//	block    of all rows, see appendBlock
+type mix struct {
+	shape  shape
+	rows   Batch
+	pieces []piece
+	args   int // bytes
+
+	order batchSorter // of groups
+	keys  Batch
+	out   mixWriter
+}
+
+func newMix(of shape) *mix {
+	m := &mix{shape: of}
+	m.reset()
+	return m
+}
+
+// reset empties m, keeping its memory.
+func (m *mix) reset() {
+	m.rows.Reset(Series{Kind: m.shape.kind}, m.shape.args)
+	m.pieces, m.args = m.pieces[:0], 0
+}
+
+// add adds rows from to to-1 of b.
+func (m *mix) add(series int32, b *Batch, from, to int) {
+	begin := m.rows.Len()
+	m.rows.AppendRows(b, from, to)
+	m.pieces = append(m.pieces, piece{series, int32(begin), int32(m.rows.Len())})
+}
+
+// full reports whether m has enough rows for a run, if rows may take so much memory.
+func (m *mix) full(memory int64) bool {
+	return m.args > mixedArgs || m.rows.Len() >= min(runRows, max(mixedBlock, int(memory/mixedRowBytes)))
+}
+
+// sort finds the order of the groups, which is that of the ranks of their series, by number.
+func (m *mix) sort(ranks []int32) {
+	m.keys.Time, m.keys.Index = m.keys.Time[:0], m.keys.Index[:0]
+	for i := range m.pieces {
+		m.keys.Time, m.keys.Index = append(m.keys.Time, Time(ranks[m.pieces[i].series])), append(m.keys.Index, uint64(i))
+	}
+	m.order.find(&m.keys)
+}
+
+// first and last are series, in order.
+func (m *mix) first() int32 { return m.pieces[m.order.order[0]].series }
+func (m *mix) last() int32  { return m.pieces[m.order.order[len(m.pieces)-1]].series }
+
+// encode calls each with the blocks of a run, valid until it returns. The groups were sorted.
+func (m *mix) encode(each func(block []byte) error) error {
+	w := &m.out
+	w.begin(m.shape, each)
+	for _, i := range m.order.order {
+		g := &m.pieces[i]
+		if err := w.add(g.series, &m.rows, int(g.begin), int(g.end)); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+// mixWriter makes blocks of groups that come in order.
+type mixWriter struct {
+	block   Batch // the next one
+	series  []int32
+	counts  []int32
+	encoder pack.Encoder
+	out     []byte
+	each    func(block []byte) error // called with each; valid until it returns
+}
+
+func (w *mixWriter) begin(of shape, each func(block []byte) error) {
+	w.each = each
+	w.reset(of)
+}
+
+func (w *mixWriter) reset(of shape) {
+	w.block.Reset(Series{Kind: of.kind}, of.args)
+	w.series, w.counts = w.series[:0], w.counts[:0]
+}
+
+// add adds a group: rows from to to-1 of b.
+func (w *mixWriter) add(series int32, b *Batch, from, to int) error {
+	for from < to {
+		n := w.group(series, to-from)
+		w.block.AppendRows(b, from, from+n)
+		if err := w.flushFull(); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// addPart adds a group: the rows of a series of a mixture.
+func (w *mixWriter) addPart(series int32, m Mixture, i, rows int) error {
+	for from := 0; from < rows; {
+		n := w.group(series, rows-from)
+		m.AppendPart(&w.block, i, from, from+n)
+		if err := w.flushFull(); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// group begins a group, and returns how many of its rows fit into the block.
+func (w *mixWriter) group(series int32, rows int) int {
+	n := min(rows, mixedBlock-w.block.Len())
+	w.series, w.counts = append(w.series, series), append(w.counts, int32(n))
+	return n
+}
+
+// flushFull ends the block, if it is full.
+func (w *mixWriter) flushFull() error {
+	if w.block.Len() < mixedBlock {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush ends the block, if it has any rows.
+func (w *mixWriter) flush() error {
+	if w.block.Len() == 0 {
+		return nil
+	}
+	w.block.DropZeros()
+	w.out = binary.AppendUvarint(w.out[:0], uint64(len(w.series)))
+	w.out = pack.Append(w.out, w.series)
+	w.out = pack.Append(w.out, w.counts)
+	w.out = appendBlock(w.out, &w.encoder, &w.block, 0, w.block.Len())
+	err := w.each(w.out)
+	w.reset(shape{w.block.Series.Kind, len(w.block.Args)})
+	return err
+}
+
+// mixedReader reads a mixed run group by group.
+type mixedReader struct {
+	blocks runs.Reader
+	rows   Batch
+	series []int32
+	counts []int32
+	group  int // the next one of the block
+	at     int // its first row
+}
+
+// begin begins with the first block of a run, and reads ahead bytes at a time.
+func (r *mixedReader) begin(run *runs.Run, of shape, ahead int) {
+	r.blocks.Reset(run, ahead)
+	r.rows.Reset(Series{Kind: of.kind}, of.args)
+	r.series, r.counts, r.group, r.at = r.series[:0], r.counts[:0], 0, 0
+}
+
+// next goes to the next group. It returns false if there is none.
+func (r *mixedReader) next() (more bool, err error) {
+	if r.group < len(r.counts) {
+		r.at += int(r.counts[r.group])
+		r.group++
+	}
+	if r.group < len(r.counts) {
+		return true, nil
+	}
+	block, err := r.blocks.Next()
+	if err != nil || block == nil {
+		return false, err
+	}
+	return true, r.read(block)
+}
+
+// read takes a block apart.
+func (r *mixedReader) read(block []byte) error {
+	in := blockReader{Reader: pack.NewReader(block)}
+	n := int(in.AtMost(mixedBlock))
+	r.series = pack.Read(r.series[:0], &in.Reader, n)
+	r.counts = pack.Read(r.counts[:0], &in.Reader, n)
+	r.rows.Reset(r.rows.Series, len(r.rows.Args))
+	if err := in.rows(&r.rows); err != nil {
+		return err
+	}
+	all := 0
+	for i, n := range r.counts {
+		if n <= 0 || r.series[i] < 0 {
+			return runs.ErrDamaged
+		}
+		all += int(n)
+	}
+	if all != r.rows.Len() {
+		return runs.ErrDamaged
+	}
+	r.group, r.at = 0, 0
+	return nil
+}
+
+// where is the series of the group, and its rows.
+func (r *mixedReader) where() (series int32, from, to int) {
+	return r.series[r.group], r.at, r.at + int(r.counts[r.group])
+}

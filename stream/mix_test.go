@@ -1,0 +1,269 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gprof/stream/internal/pack"
+	"gprof/stream/internal/runs"
+)
+
+// manySeries is rows of many series: samples with owners, and markers.
+func manySeries() (all []*Batch) {
+	for i := range 900 {
+		b := ownedRows(uint64(i), 40+i%60)
+		if i%3 == 0 {
+			b = markerRows(uint64(i), 10+i%20)
+		}
+		b.Series.Track = TrackID(i + 1)
+		all = append(all, b)
+	}
+	return all
+}
+
+// parts is a mixture.
+type parts []*Batch
+
+func (p parts) Series() int                          { return len(p) }
+func (p parts) Part(i int) (Series, int)             { return p[i].Series, p[i].Len() }
+func (p parts) AppendPart(b *Batch, i, from, to int) { b.AppendRows(p[i], from, to) }
+
+// feedMixed gives s all rows: the last ones of each series in a batch, then those before them, of samples as mixtures of a
+// few rows each, of markers as short batches. It does so in another order of series each time.
+func feedMixed(t *testing.T, s *Sorter, all []*Batch) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	left := make([]int, len(all))
+	for i, b := range all {
+		left[i] = b.Len()
+	}
+	for more, first := true, true; more; first = false {
+		var m parts
+		for _, i := range random.Perm(len(all)) {
+			part, to := like(all[i]), left[i]
+			left[i] = max(0, to-17-random.IntN(fewRows-17))
+			if part.AppendRows(all[i], left[i], to); part.Len() == 0 {
+				continue
+			}
+			if part.Series.Kind == Samples && !first {
+				m = append(m, part)
+			} else if err := s.Add(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if more = first || len(m) > 0; len(m) > 0 {
+			if err := s.adders[0].addMixture(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Rows of many series that come as mixtures or in short batches come out series by series, sorted, with any memory and in
+// any order of series, whether that was expected or not.
+func TestMixed(t *testing.T) {
+	all := manySeries()
+	expected := make([]int32, len(all))
+	for i := range expected {
+		expected[i] = int32(i)
+	}
+	backwards, shuffled := slices.Clone(expected), slices.Clone(expected)
+	slices.Reverse(backwards)
+	rand.New(rand.NewPCG(7, 8)).Shuffle(len(all), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
+	for _, memory := range []int64{1, 200 << 10, 1 << 40} {
+		for name, order := range map[string][]int32{"as expected": expected, "backwards": backwards, "shuffled": shuffled} {
+			t.Run(fmt.Sprintf("memory=%d/%s", memory, name), func(t *testing.T) {
+				s := newSorter(memory, t.TempDir())
+				defer s.Close()
+				feedMixed(t, s, all)
+				checkMixed(t, s, all, order)
+			})
+		}
+	}
+}
+
+// checkMixed checks the rows that come out of s, in an order of all that is by their index.
+func checkMixed(t *testing.T, s *Sorter, all []*Batch, order []int32) {
+	t.Helper()
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	places, outputs := make([]int32, len(all)), make([]*seriesRuns, len(all))
+	for place, i := range order {
+		for _, r := range s.series {
+			if r.series == all[i].Series {
+				places[r.number], outputs[place] = int32(place), r
+			}
+		}
+	}
+	if err := s.settleMixed(places); err != nil {
+		t.Fatal(err)
+	}
+	ids := renumbering{}
+	for i := range s.stacks {
+		ids.stacks = append(ids.stacks, StackID(i))
+	}
+	for i := range s.labels {
+		ids.labels = append(ids.labels, LabelsID(i))
+	}
+	from, segment := newSegments(s, outputs, &ids), &Batch{}
+	for place, i := range order {
+		got := like(all[i])
+		for got.Len() < all[i].Len() {
+			if err := from.next(segment); err != nil {
+				t.Fatalf("series at place %d: %v", place, err)
+			}
+			if segment.Series != all[i].Series {
+				t.Fatalf("at place %d come rows of %v, want %v", place, segment.Series, all[i].Series)
+			}
+			got.AppendRows(segment, 0, segment.Len())
+		}
+		if !sameRows(got, all[i]) {
+			t.Errorf("%d rows of %v are not those that came, sorted", got.Len(), got.Series)
+		}
+	}
+	if err := from.next(segment); !errors.Is(err, io.EOF) {
+		t.Errorf("after all rows: %v", err)
+	}
+}
+
+// A mixed run is of so many rows that few need to be read at the same time, and a mixture of few rows becomes none.
+func TestMixedRuns(t *testing.T) {
+	all := manySeries()
+	s := newSorter(1<<40, t.TempDir())
+	defer s.Close()
+	feedMixed(t, s, all)
+	for _, of := range s.mixed {
+		for _, r := range of.runs {
+			if rows := rowsOfMixed(t, s, of.shape, r); of.shape.kind == Samples && rows < runRows {
+				t.Errorf("a run has %d rows, want at least %d", rows, runRows)
+			}
+		}
+	}
+	before := mixedRunsOf(s)
+	few := like(all[1])
+	few.AppendRows(all[1], 0, fewRows-1)
+	if err := s.adders[0].addMixture(parts{few}); err != nil {
+		t.Fatal(err)
+	}
+	if n := mixedRunsOf(s); before == 0 || n != before {
+		t.Errorf("%d rows made %d mixed runs of %d", few.Len(), n, before)
+	}
+}
+
+// mixedRunsOf is how many mixed runs there are.
+func mixedRunsOf(s *Sorter) (n int) {
+	for _, of := range s.mixed {
+		n += len(of.runs)
+	}
+	return n
+}
+
+func rowsOfMixed(t *testing.T, s *Sorter, of shape, run *runs.Run) (rows int) {
+	t.Helper()
+	r := mixedReader{blocks: s.store.NewReader()}
+	for r.begin(run, of, minAhead); ; {
+		more, err := r.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return rows
+		}
+		_, from, to := r.where()
+		rows += to - from
+	}
+}
+
+// With little memory mixed runs are merged, until few enough need to be read at the same time.
+func TestMixedNarrow(t *testing.T) {
+	all := manySeries()
+	s := newSorter(1, t.TempDir())
+	defer s.Close()
+	feedMixed(t, s, all)
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	places := make([]int32, len(all))
+	for i, r := range s.series {
+		places[i] = int32(r.series.Track - 1)
+	}
+	if err := s.settleMixed(places); err != nil {
+		t.Fatal(err)
+	}
+	for of, d := range s.dealers {
+		if n := runs.Overlap(d.waiting); n > 2 {
+			t.Errorf("%d runs of %v are to be read at the same time, want 2", n, of.kind)
+		}
+	}
+}
+
+// A block that was cut, or whose groups don't have its rows, gives an error.
+func TestMixedDamage(t *testing.T) {
+	var blocks [][]byte
+	w := mixWriter{}
+	w.begin(shape{kind: Samples}, func(block []byte) error { blocks = append(blocks, slices.Clone(block)); return nil })
+	b := ownedRows(1, 30)
+	if err := errors.Join(w.add(3, b, 0, 10), w.add(4, b, 10, 30), w.flush()); err != nil || len(blocks) != 1 {
+		t.Fatal(len(blocks), err)
+	}
+	read := func(block []byte) error {
+		r := mixedReader{}
+		r.rows.Reset(Series{Kind: Samples}, 0)
+		return r.read(append(slices.Clone(block), make([]byte, pack.Slack)...)[:len(block)])
+	}
+	if err := read(blocks[0]); err != nil {
+		t.Fatal(err)
+	}
+	for n := range blocks[0] {
+		if err := read(blocks[0][:n]); !errors.Is(err, runs.ErrDamaged) {
+			t.Errorf("cut after %d bytes: %v", n, err)
+		}
+	}
+	w.group(5, 1) // has no row
+	w.block.AppendRows(b, 0, 2)
+	if err := w.flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(blocks[1]); !errors.Is(err, runs.ErrDamaged) {
+		t.Errorf("with more rows than groups have: %v", err)
+	}
+}
+
+// Series that are ranked bit by bit are in order, and none changes places with another.
+func TestRanking(t *testing.T) {
+	var all []*seriesRuns
+	var r ranking
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 5, 1, 0, 100, 3} {
+		before := slices.Clone(r.order)
+		for range n {
+			all = append(all, &seriesRuns{series: Series{Track: TrackID(random.IntN(50)), Process: ProcessID(len(all))}})
+		}
+		compare := func(a, b Series) int { return int(a.Track - b.Track) }
+		r.add(all, compare)
+		if !slices.IsSortedFunc(r.order, func(a, b int32) int { return compare(all[a].series, all[b].series) }) {
+			t.Errorf("not in order: %v", r.order)
+		}
+		if left := slices.DeleteFunc(slices.Clone(r.order), func(n int32) bool { return int(n) >= len(before) }); !slices.Equal(left, before) {
+			t.Errorf("%v became %v", before, left)
+		}
+		for rank, n := range r.order {
+			if r.ranks[n] != int32(rank) {
+				t.Errorf("series %d has rank %d, and is at %d", n, r.ranks[n], rank)
+			}
+		}
+		if len(r.order) != len(all) || !r.holds(r.ranks) {
+			t.Errorf("%d series are ranked, want %d; in order: %v", len(r.order), len(all), r.holds(r.ranks))
+		}
+	}
+	swapped := slices.Clone(r.ranks)
+	swapped[r.order[0]], swapped[r.order[1]] = 1, 0
+	if r.holds(swapped) {
+		t.Error("another order is taken for the same")
+	}
+}
