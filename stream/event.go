@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
+	"math/rand/v2"
 )
 
 // Time is nanoseconds since the Unix epoch, on the one clock of a run.
@@ -151,10 +153,23 @@ func (s Series) Compare(o Series) int {
 		cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Event, o.Event), cmp.Compare(s.Counter, o.Counter))
 }
 
-// hash is the same for equal series, and another one for each track of a kind.
+// hash is the same for equal series. It depends on all bits of all ids: a program may have many events on each of many
+// tracks, and the numbers of a hostile file are chosen.
 func (s Series) hash() uint32 {
-	rest := uint32(s.Kind)<<7 ^ uint32(s.Event)<<9 ^ uint32(s.Counter)<<9 ^ uint32(s.Process)<<11 ^ uint32(s.Part)*0x9e3779b1
-	return uint32(s.Track) ^ rest ^ rest>>15
+	h := fold(uint64(uint32(s.Process))<<32|uint64(uint32(s.Track)), seed)
+	h = fold(h^(uint64(uint32(s.Event))<<32|uint64(uint32(s.Counter))), seed)
+	h = fold(h^(uint64(s.Part)<<8|uint64(s.Kind)), seed)
+	return uint32(h>>32) ^ uint32(h)
+}
+
+// seed is another one in each process.
+var seed = rand.Uint64() | 1
+
+// fold mixes the bits of two numbers, of which none should be 0.
+func fold(a, b uint64) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	high, low := bits.Mul64(a^odd, b^odd>>1)
+	return high ^ low
 }
 
 // ErrBatch says that a batch does not fit its series, which is a fault of the Source.

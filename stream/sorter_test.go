@@ -233,3 +233,37 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// Series are found in a few steps, of whatever ids they are: where many tracks have many events, many processes have a track,
+// or a track has many counters.
+func TestIndexOfSeries(t *testing.T) {
+	shapes := map[string]func(i int32) Series{
+		"tracks of events": func(i int32) Series {
+			return Series{Kind: Markers, Process: 1, Track: TrackID(1 + i%4000), Event: EventID(1 + i/4000)}
+		},
+		"events of processes": func(i int32) Series {
+			return Series{Kind: Markers, Process: ProcessID(1 + i/16), Track: TrackID(1 + i/4), Event: EventID(1 + i%4)}
+		},
+		"processes": func(i int32) Series {
+			return Series{Kind: Counts, Process: ProcessID(1 + i<<11), Counter: CounterID(1 + i<<9)}
+		},
+		"parts": func(i int32) Series { return Series{Kind: Samples, Part: int64(1 + i), Process: 1, Track: 1} },
+	}
+	for name, of := range shapes {
+		s := newSorter(1<<20, t.TempDir())
+		for i := range int32(100_000) {
+			s.runsOf(of(i), 0)
+		}
+		longest, run := 0, 0
+		for _, number := range s.index {
+			if run++; number == 0 {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+		if longest > 500 { // some 40 by chance
+			t.Errorf("%s: %d places in a row are taken", name, longest)
+		}
+		s.Close()
+	}
+}
