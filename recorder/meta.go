@@ -84,12 +84,18 @@ func (p *plan) beginning(r *Recorder) (rs records) {
 	rs.add(rawformat.MetaChunkSize, r.keeper.ChunkSize())
 	rs.add(rawformat.MetaLimit, r.keeper.Limit())
 	rs.add(rawformat.MetaKeep, p.Keep.Nanoseconds())
+	if p.sampled = r.keeper.Chosen(); p.sampled {
+		p.metaSampling(r, rs.add)
+	}
 	return rs
 }
 
 // settled is what meta says besides, when all is known.
 func (p *plan) settled(r *Recorder) (rs records) {
 	p.metaMachine(rs.add)
+	if !p.sampled {
+		p.metaSampling(r, rs.add)
+	}
 	p.metaSettings(r, rs.add)
 	p.metaTests(r, rs.add)
 	r.metaRange(rs.add)
@@ -139,9 +145,12 @@ func metaClock(rec *shard.Recording, add func(string, any)) {
 	add(rawformat.MetaClock, clock.Describe())
 }
 
-func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
+func (p *plan) metaSampling(r *Recorder, add func(string, any)) {
 	add(rawformat.MetaCPU, r.cpu)
 	add(rawformat.MetaInterval, r.keeper.SamplePeriod())
+}
+
+func (p *plan) metaSettings(r *Recorder, add func(string, any)) {
 	if p.HeapEvery > 0 {
 		add(rawformat.MetaHeapRate, r.keeper.HeapRate())
 	}

@@ -200,6 +200,7 @@ type plan struct {
 	memory    bool // see [DirInMemory]
 	rules     []keeper.Trigger
 	begun     [][]byte // what meta said at first
+	sampled   bool     // and that this was how CPU samples are taken
 }
 
 // plan fills in everything that o leaves open.

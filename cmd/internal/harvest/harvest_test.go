@@ -55,7 +55,11 @@ func leave(t *testing.T, dir, service string, inOrder bool) (instance string) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(to, os.DirFS(rec.Dir())); err != nil {
+	err := os.CopyFS(to, os.DirFS(rec.Dir()))
+	for errors.Is(err, fs.ErrNotExist) { // meta was completed, which gave a file that was listed another name
+		err = errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(rec.Dir())))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	rec.Stop()

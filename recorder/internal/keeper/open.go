@@ -134,6 +134,9 @@ func (k *Keeper) Open() (err error) {
 	}})
 	k.tracer.open(&k.config, k.limit)
 	k.triggers.open(k)
+	if k.rec.HasEarly() || sampler.HasEarly() {
+		k.chooseSampling() // the samples from before Start, and what they stand for, must be on the disk soon
+	}
 	return nil
 }
 
@@ -229,9 +232,6 @@ func (k *Keeper) Begin() error {
 	})
 	if err != nil {
 		return err
-	}
-	if k.rec.HasEarly() || sampler.HasEarly() {
-		k.chooseSampling() // the samples from before Start must be on the disk soon
 	}
 	k.running.Store(true)
 	k.rec.Contain(k.rec.WriteAnchor) // Failure has the error; likewise below

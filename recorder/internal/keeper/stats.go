@@ -17,6 +17,17 @@ func (k *Keeper) Limit() int64 { return k.config.Limit }
 // start.
 func (k *Keeper) Mapped() <-chan struct{} { return k.mapped }
 
+// Chosen reports whether it is known how CPU samples are taken. If there may be some from before Start, it is when Open
+// returns.
+func (k *Keeper) Chosen() bool {
+	select {
+	case <-k.chosen:
+		return true
+	default:
+		return false
+	}
+}
+
 // SamplePeriod is how much CPU time a CPU sample stands for, in ns; 0: there are none.
 func (k *Keeper) SamplePeriod() int64 { return k.period }
 
