@@ -67,7 +67,7 @@ func (c *content) load(im *Image) error {
 	*c = content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
 	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && im.dirExists():
+	case errors.Is(err, fs.ErrNotExist) && dirExists(im.fsys, im.Name):
 		c.stale(givenBack)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):

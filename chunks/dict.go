@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"errors"
 	"io/fs"
 
 	"gprof/rawformat"
@@ -41,7 +42,9 @@ func (r *Records) Reset(d *Dict, report func(Problem)) {
 func (d *Dict) read(room []byte) (data []byte, pr probe) {
 	in, err := openInput(d.fsys, d.Name, rawformat.MaxRecordFile)
 	if err != nil {
-		pr.fail(d.Name, d.Size, err)
+		if pr.fail(d.Name, d.Size, err); errors.Is(err, fs.ErrNotExist) && dirExists(d.fsys, d.Name) {
+			pr.problems = []Problem{goneSince(d.Name)} // after the last chunk that needed it
+		}
 		return room[:0], pr
 	}
 	defer in.Close()

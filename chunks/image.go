@@ -50,10 +50,10 @@ func (im *Image) where() string { return path.Base(im.Name) }
 
 func (im *Image) wherePage(page int) string { return fmt.Sprintf("%s page %d", im.where(), page) }
 
-// dirExists reports whether the directory that the file was in still exists. A ring
+// dirExists reports whether the directory that a file was in still exists. A ring
 // removes single files; if all are gone, somebody has removed the directory.
-func (im *Image) dirExists() bool {
-	_, err := fs.Stat(im.fsys, path.Dir(im.Name))
+func dirExists(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, path.Dir(name))
 	return err == nil
 }
 
@@ -88,9 +88,14 @@ func (pr *probe) fail(name string, size int64, err error) {
 	pr.problems = append(pr.problems, p)
 }
 
-// givenBack is what happened to a chunk file of a live process, or of a dead one whose
-// room others needed.
+// givenBack is what happened to a file of a live process, or of a dead one whose room
+// others needed.
 const givenBack = "was given back since it was listed"
+
+// goneSince is the problem of a file that was in its directory when that was listed.
+func goneSince(name string) Problem {
+	return Problem{Class: Stale, Where: path.Base(name), What: givenBack, Blocks: -1}
+}
 
 // probeImage reads the header of a chunk file, and more only if that does not suffice, so
 // that an archive which stores headers separately need not unpack anything. It returns

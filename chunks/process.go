@@ -115,13 +115,13 @@ func Survey(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
 }
 
 // mayTurn reports whether a range or a file seems to be missing because the process is
-// still recording.
+// still recording, or because others make room for theirs.
 func (p *Process) mayTurn() bool {
 	isGap := func(pr Problem) bool { return pr.Class == Gap }
-	return p.Exit == nil && (p.gaveBack() || slices.ContainsFunc(p.Problems, isGap))
+	return p.gaveBack() || p.Exit == nil && slices.ContainsFunc(p.Problems, isGap)
 }
 
-// gaveBack reports whether a chunk file was removed while the directory was read.
+// gaveBack reports whether a file was removed while the directory was read.
 func (p *Process) gaveBack() bool {
 	return slices.ContainsFunc(p.Problems, func(pr Problem) bool { return pr.What == givenBack })
 }
@@ -236,9 +236,6 @@ func (o *opening) trace(name string) {
 
 func (o *opening) chunk(name string) {
 	im, pr := probeImage(o.fsys, name)
-	if o.listed && errors.Is(pr.err, fs.ErrNotExist) {
-		pr = probe{problems: []Problem{{Class: Stale, Where: path.Base(name), What: givenBack, Blocks: -1}}}
-	}
 	if o.add(name, pr); im != nil {
 		o.images = append(o.images, im)
 	}
@@ -252,6 +249,9 @@ func (o *opening) record(name, magic string) {
 }
 
 func (o *opening) add(name string, pr probe) {
+	if o.listed && errors.Is(pr.err, fs.ErrNotExist) {
+		pr.problems = []Problem{goneSince(name)}
+	}
 	o.p.Problems = append(o.p.Problems, pr.problems...)
 	o.ours, o.newer = o.ours || pr.ours, o.newer || pr.newer
 	if o.ioErr == nil {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+
+	"gprof/rawformat"
 )
 
 // vanishing lists a file that is gone when it is opened.
@@ -49,5 +51,44 @@ func TestChunkGoesThatStates(t *testing.T) {
 	problems := withoutMissing(p.Problems)
 	if len(p.Chunks) != 2 || len(problems) != 1 || problems[0].Class != Stale {
 		t.Errorf("%d chunks, problems %+v", len(p.Chunks), problems)
+	}
+}
+
+// reduced is a directory that becomes a tomb after it was listed once.
+type reduced struct {
+	fstest.MapFS
+	tomb   fstest.MapFS
+	listed bool
+}
+
+func (r *reduced) ReadDir(name string) ([]fs.DirEntry, error) {
+	if r.listed {
+		return r.tomb.ReadDir(name)
+	}
+	r.listed = true
+	return r.MapFS.ReadDir(name)
+}
+
+func (r *reduced) Open(name string) (fs.File, error)     { return r.tomb.Open(name) }
+func (r *reduced) Stat(name string) (fs.FileInfo, error) { return r.tomb.Stat(name) }
+
+// The last files of a dead process are removed while the directory is read: it is looked at
+// again, and nothing is damaged.
+func TestTombWhileOpened(t *testing.T) {
+	files, _ := four()
+	files[DictFile.FileName(1)] = testRecords(rawformat.MagicDict, 1)
+	left := map[string][]byte{
+		MetaName: testRecords(rawformat.MagicMeta, 0, metaBody("k", "v")),
+		ExitName: testRecords(rawformat.MagicExit, 0, exitBody(1+4*smallCapacity, 1+4*smallCapacity, 4*smallCapacity)),
+	}
+	for name, data := range left {
+		files[name] = data
+	}
+	p := mustOpen(t, &reduced{MapFS: dirOf(files), tomb: dirOf(left)})
+	if !p.Removed() || len(p.Problems) > 0 {
+		t.Errorf("removed: %v, problems %+v", p.Removed(), p.Problems)
+	}
+	if _, err := OpenProcess(&reduced{MapFS: dirOf(files), tomb: dirOf(nil)}, "p"); !errors.Is(err, ErrNoRecording) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("all is gone: %v", err)
 	}
 }
