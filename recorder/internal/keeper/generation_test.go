@@ -180,9 +180,11 @@ func (b *branchDict) way(stack uint64) (bits int) {
 
 // A goroutine that began where none had before passes that on only once, and its marker stands on
 // a row with a name, also if a new dictionary begins before the keeper has named that: the chunk
-// names the old one. If that has no room, the new one has the name.
+// names the old one. If that has no room, the new one has the name, which begins when the recording ends
+// if it has not before.
 func TestRootsBetweenGenerations(t *testing.T) {
-	for _, full := range []bool{false, true} {
+	for _, when := range []string{"half full", "full", "full at the end"} {
+		full := when != "half full"
 		k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
 		if k.rec.TestGoroutines() != "by their numbers" {
 			t.Skip("markers don't tell where goroutines began")
@@ -197,12 +199,13 @@ func TestRootsBetweenGenerations(t *testing.T) {
 		if full {
 			k.rec.NameRoots(k.dict)
 		}
-		k.rotateDictionary()
-		generation := k.generation
+		if when != "full at the end" {
+			k.rotateDictionary()
+		}
 		stop(t, k)
 		for of, named := range rootsOf(t, dir) {
-			if want := !full || of == 2; generation != 2 || named != want {
-				t.Errorf("full %v, %d generations: %d has the root of the marker: %v, want %v", full, generation, of, named, want)
+			if want := !full || of == 2; k.generation != 2 || named != want {
+				t.Errorf("%s, %d generations: %d has the root of the marker: %v, want %v", when, k.generation, of, named, want)
 			}
 		}
 	}

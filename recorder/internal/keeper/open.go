@@ -332,6 +332,9 @@ func (k *Keeper) End() error {
 		k.leaveCounter()
 		k.rec.ReplayEarly()
 		k.rec.NameRoots(k.dict)
+		if k.dict.IsFull() {
+			k.rotateDictionary() // for names of roots that found no room
+		}
 	})
 	unsampled := k.rec.Contain(k.sampler.Close)
 	registry.Defined.Detach()
