@@ -1,19 +1,17 @@
 package tables
 
 import (
-	"cmp"
-	"slices"
-
 	"gprof/stream"
 	"gprof/stream/wording"
 )
 
 // coverage is what was read of a process: positions, and their rows.
 type coverage struct {
-	read   []coveredRange // ascending
-	last   int            // range of the last row
-	recent [8]int         // earlier ranges: a track's rows come from several writers in turn
-	turn   int            // index in recent
+	read []coveredRange // ascending
+	// steps are of equal numbers of positions, 1<<shift, from the first range on: of each, the
+	// last range that begins at or before it. A track's rows come from several writers in turn.
+	steps []int32
+	shift int
 	// grows says that the source does not know its positions: then there is one range,
 	// from the first row to the last.
 	grows bool
@@ -34,49 +32,60 @@ func coverageOf(p *stream.Process) *coverage {
 	if len(c.read) == 0 {
 		c.read = []coveredRange{{}}
 	}
+	c.divide()
 	return c
+}
+
+// divide makes so many steps that few of them have the beginning of a range.
+func (c *coverage) divide() {
+	first := c.read[0].From
+	span := c.read[len(c.read)-1].From - first
+	for span>>c.shift > 8*uint64(len(c.read)) {
+		c.shift++
+	}
+	c.steps = make([]int32, span>>c.shift+2)
+	at, last := 0, len(c.steps)-1
+	for i := range c.steps[:last] {
+		for at+1 < len(c.read) && c.read[at+1].From-first <= uint64(i)<<c.shift {
+			at++
+		}
+		c.steps[i] = int32(at)
+	}
+	c.steps[last] = int32(len(c.read) - 1)
 }
 
 // add notes the rows of a segment.
 func (c *coverage) add(b *stream.Batch) {
-	r := &c.read[c.last]
 	for i, index := range b.Index {
-		if index < r.From || index >= r.To {
-			r = c.find(index)
+		r := &c.read[c.place(index)]
+		if c.grows {
+			r.extend(index)
 		}
 		r.row(b.Time[i])
 	}
 }
 
-// find returns the range of a position.
-func (c *coverage) find(index uint64) *coveredRange {
-	r := &c.read[0]
-	switch {
-	case !c.grows:
-		c.last = c.place(index)
-		r = &c.read[c.last]
-	case r.From == r.To:
-		r.Range = stream.Range{From: index, To: index + 1}
-	default:
-		r.From, r.To = min(r.From, index), max(r.To, index+1)
+// extend takes a position in.
+func (c *coveredRange) extend(index uint64) {
+	if c.From == c.To {
+		c.Range = stream.Range{From: index, To: index + 1}
 	}
-	return r
+	c.From, c.To = min(c.From, index), max(c.To, index+1)
 }
 
 // place is the index of a position's range, or of the one before it.
 func (c *coverage) place(index uint64) int {
-	for _, i := range c.recent {
-		if r := &c.read[i]; r.From <= index && index < r.To {
-			return i
+	first := c.read[0].From
+	step := min((max(index, first)-first)>>c.shift, uint64(len(c.steps)-2))
+	at, end := int(c.steps[step]), int(c.steps[step+1])+1
+	for at+1 < end {
+		if middle := int(uint(at+end) / 2); c.read[middle].From <= index {
+			at = middle
+		} else {
+			end = middle
 		}
 	}
-	i, exact := slices.BinarySearchFunc(c.read, index, func(r coveredRange, index uint64) int { return cmp.Compare(r.From, index) })
-	if !exact {
-		i = max(0, i-1)
-	}
-	c.recent[c.turn%len(c.recent)] = i
-	c.turn++
-	return i
+	return at
 }
 
 func (c *coveredRange) row(at stream.Time) {

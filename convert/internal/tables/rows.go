@@ -16,10 +16,7 @@ var phases = [...][]byte{stream.Instant: []byte("instant"), stream.Interval: []b
 func (s *Sink) samples(row *rows, b *stream.Batch) {
 	s.stackIDs(row.column(), b.Stack)
 	row.column().all(b.Weight)
-	cpu := row.column()
-	for _, v := range b.CPU {
-		cpu.known(v, -1)
-	}
+	row.column().someKnown(b.CPU, -1)
 }
 
 // allocations writes objects with the sign of their bytes, so that sums are what is in use.
@@ -37,8 +34,12 @@ func (s *Sink) allocations(row *rows, b *stream.Batch) {
 }
 
 func (s *Sink) stackIDs(c *Values, stacks []stream.StackID) {
-	for _, id := range stacks {
-		c.id(s.tree.number[id])
+	c.Rows += len(stacks)
+	known := c.grow(len(stacks))
+	for i, id := range stacks {
+		n := s.tree.number[id]
+		c.Shorts = append(c.Shorts, n)
+		known[i] = n != 0
 	}
 }
 
@@ -75,10 +76,7 @@ func (s *Sink) counts(row *rows, b *stream.Batch) {
 	total.flag(counter.Total)
 	total.one(b.Len())
 	row.column().all(b.Value)
-	operations := row.column()
-	for _, v := range b.Number {
-		operations.known(v, 0)
-	}
+	row.column().someKnown(b.Number, 0)
 }
 
 // measurements are those of one measure.
@@ -423,9 +421,7 @@ func sparse(c *Values, numbers []int64, n int) {
 		c.null()
 		c.one(n)
 	}
-	for _, v := range numbers {
-		c.known(v, 0)
-	}
+	c.someKnown(numbers, 0)
 }
 
 // labelText is a label set as a JSON object.

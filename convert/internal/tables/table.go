@@ -2,6 +2,7 @@ package tables
 
 import (
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"gprof/stream"
@@ -262,6 +263,25 @@ func (v *Values) known(n, unset int64) {
 	} else {
 		v.long(n)
 	}
+}
+
+// someKnown adds numbers, of which those that are unset are unknown.
+func (v *Values) someKnown(numbers []int64, unset int64) {
+	v.Rows += len(numbers)
+	longs, known := len(v.Longs), v.grow(len(numbers))
+	v.Longs = append(v.Longs, numbers...)
+	for i, n := range numbers {
+		if known[i] = n != unset; n == unset {
+			v.Longs[longs+i] = 0
+		}
+	}
+}
+
+// grow adds n cells to Known, and returns them.
+func (v *Values) grow(n int) []bool {
+	old := len(v.Known)
+	v.Known = slices.Grow(v.Known, n)[:old+n]
+	return v.Known[old:]
 }
 
 // id adds an id; 0 is unknown.
