@@ -34,11 +34,7 @@ func traced(t *testing.T) (session, window string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session = t.TempDir()
-	if err := os.CopyFS(session, os.DirFS(rec.Session())); err != nil {
-		t.Fatal(err)
-	}
-	return session, window
+	return copyOf(t, rec.Session()), window
 }
 
 // markStage takes two milliseconds, between two events of the recorder, and

@@ -294,12 +294,10 @@ func TestChildrenKeepTheirFloor(t *testing.T) {
 	for _, kid := range kids {
 		checkWindow(t, kid.dir, 999, false)
 	}
-	for n := 0; len(instances(t, in)) > 3; n++ { // the parent, the busy one and the crash
-		if n == 200 {
-			t.Fatalf("%v are still there", instances(t, in))
-		}
+	await(t, "only the parent, the busy one and the crash are there", func() bool {
 		flood(parent, 1)
-	}
+		return len(instances(t, in)) <= 3
+	})
 	for i, kid := range kids {
 		if i == 1 {
 			if r := read(t, kid.dir, chunks.Unproven, chunks.Stale); r.Removed() {
