@@ -245,13 +245,14 @@ func (r *recording) tracks() map[string]string {
 func TestGrowing(t *testing.T) {
 	const goroutines, each = 32, 2000
 	rec := begin(t, recorder.Options{Limit: 32 << 20, ChunkSize: 64 << 10})
+	await(t, "room for all of them, since a full ring would discard the first", func() bool { return rec.Stats().Held >= 4<<20 })
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range each {
 				numbered.Mark(g, i)
-				if i%200 == 0 { // the keeper needs time to make chunks for all of them
+				if i%200 == 0 { // the keeper needs time, too
 					time.Sleep(time.Millisecond)
 				}
 			}
