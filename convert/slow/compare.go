@@ -140,6 +140,9 @@ func (r *Report) find() {
 // wellKnown is from which share of their time on nothing needs to be said about how well intervals are known.
 const wellKnown = 0.95
 
+// highPressure is from which share of the time on work that waits for a processor is worth a note.
+const highPressure = 0.1
+
 // notes say what is not known, and what to record for it.
 func (s *Sink) notes(r *Report, alone int64) []string {
 	notes := []string{}
@@ -163,6 +166,9 @@ func (s *Sink) notes(r *Report, alone int64) []string {
 		}
 		if !s.seen.samples {
 			add("there are no CPU samples")
+		}
+		if share := s.pressed(); share >= highPressure && r.Split[Unknown].Slow.Share > 1-wellKnown {
+			add("how long threads waited for a processor: for %.0f %% of the time some work of the machine did, its own or that of others", 100*share)
 		}
 	}
 	if min(r.Slow.Intervals, r.Rest.Intervals) < fewest {

@@ -68,6 +68,7 @@ type Sink struct {
 	byName []*name
 	period map[stream.ProcessID]int64
 	seen   struct{ samples, ownedWaits, waits, states, instants bool }
+	busy   map[stream.ProcessID]*pressure
 	others map[string]bool // names of other events, for an error
 	buffer []byte
 }
@@ -95,7 +96,7 @@ const (
 
 // New returns a Sink.
 func New(o Options) *Sink {
-	return &Sink{query: o.Query, dir: o.SpillDir, out: o.Rows, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, others: map[string]bool{}}
+	return &Sink{query: o.Query, dir: o.SpillDir, out: o.Rows, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, busy: map[stream.ProcessID]*pressure{}, others: map[string]bool{}}
 }
 
 // Default is the query that a text means: without any condition, those of a duration above the 99th percentile.
@@ -143,6 +144,8 @@ func (s *Sink) Segment(b *stream.Batch) error {
 	case stream.Waits:
 		s.seen.waits = true
 		return s.addAll(b, s.wait)
+	case stream.Counts:
+		s.counts(b)
 	}
 	return nil
 }

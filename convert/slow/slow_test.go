@@ -175,6 +175,39 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
+// Where much is unknown, a busy machine is told of; a program that is known well, or alone, needs no such note.
+func TestPressure(t *testing.T) {
+	for _, x := range []struct {
+		name           string
+		waited, unseen int64 // of 100 ms
+		want           string
+	}{
+		{"busy", 85, 50, "for 85 %"},
+		{"idle", 5, 50, ""},
+		{"known", 85, 0, ""},
+		{"set back", -85, 50, ""},
+	} {
+		w := newWorld()
+		w.interval(1, 0, 100*ms, "a", 1)
+		w.interval(1, 200*ms, ms, "a", 1)
+		w.states(1, 0, "running", int(100-x.unseen)*ms)
+		pressure := w.p.Counter(stream.Counter{Name: "CPU pressure", Unit: stream.FormatNanoseconds, Total: true})
+		for i := range int64(11) {
+			w.p.Count(stream.Time(i*10*ms), pressure, 1000*ms+i*x.waited*ms/10, 0)
+		}
+		r := report(t, w.Source(), "request[duration>10ms]")
+		got := ""
+		for _, n := range r.Notes {
+			if strings.Contains(n, "waited for a processor") {
+				got = n
+			}
+		}
+		if !strings.Contains(got, x.want) || x.want == "" && got != "" {
+			t.Errorf("%s: notes %q", x.name, r.Notes)
+		}
+	}
+}
+
 // Where redaction hides why a goroutine waits, as it hides all labels of stacks, traces tell it nevertheless; of rounds it is
 // unknown, not something else.
 func TestRedacted(t *testing.T) {
