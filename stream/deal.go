@@ -114,7 +114,7 @@ type mixedRuns struct {
 // beginMixed begins a run of the rows of m, whose pieces it sorts.
 func (s *Sorter) beginMixed(m *mix) *runs.Run {
 	s.rank()
-	m.sort(s.ranking.ranks)
+	m.sort(s.ranking.rank)
 	at := slices.IndexFunc(s.mixed, func(of mixedRuns) bool { return of.shape == m.shape })
 	if at < 0 {
 		at = len(s.mixed)
@@ -179,7 +179,7 @@ func (s *Sorter) sortMixed(of shape, r *runs.Run, places []int32) error {
 		series, begin, end := from.where()
 		m.add(series, &from.rows, begin, end)
 	}
-	m.sort(places)
+	m.sort(func(series int32) int64 { return int64(places[series]) })
 	*r = runs.Run{}
 	r.First.Time, r.Last.Time = int64(m.first()), int64(m.last())
 	return m.encode(func(block []byte) error { return s.keep(r, block) })

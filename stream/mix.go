@@ -83,11 +83,11 @@ func (m *mix) full(memory int64) bool {
 	return m.args > mixedArgs || m.rows.Len() >= min(runRows, max(mixedBlock, int(memory/mixedRowBytes)))
 }
 
-// sort finds the order of the groups, which is that of the ranks of their series, by number.
-func (m *mix) sort(ranks []int32) {
+// sort finds the order of the groups, which is that of the ranks of their series.
+func (m *mix) sort(rank func(series int32) int64) {
 	m.keys.Time, m.keys.Index = m.keys.Time[:0], m.keys.Index[:0]
 	for i := range m.pieces {
-		m.keys.Time, m.keys.Index = append(m.keys.Time, Time(ranks[m.pieces[i].series])), append(m.keys.Index, uint64(i))
+		m.keys.Time, m.keys.Index = append(m.keys.Time, Time(rank(m.pieces[i].series))), append(m.keys.Index, uint64(i))
 	}
 	m.order.find(&m.keys)
 }

@@ -234,36 +234,72 @@ func TestMixedDamage(t *testing.T) {
 	}
 }
 
-// Series that are ranked bit by bit are in order, and none changes places with another.
+// inOrder is all series of a ranking.
+func (r *ranking) inOrder() []int32 {
+	var all []int32
+	for _, id := range r.order {
+		all = append(all, r.blocks[id]...)
+	}
+	return all
+}
+
+// Series that are ranked bit by bit are in order, none changes places with another, and a few new ones move few of the
+// others, wherever they belong.
 func TestRanking(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for name, next := range map[string]func(i int) int{
+		"at the end":   func(i int) int { return i },
+		"at the front": func(i int) int { return -i },
+		"in between":   func(i int) int { return i * (i%2*2 - 1) },
+		"alike":        func(int) int { return 7 },
+		"anywhere":     func(int) int { return random.IntN(1000) },
+	} {
+		t.Run(name, func(t *testing.T) { rankAll(t, next) })
+	}
+}
+
+func rankAll(t *testing.T, next func(i int) int) {
 	var all []*seriesRuns
 	var r ranking
-	random := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{0, 5, 1, 0, 100, 3} {
-		before := slices.Clone(r.order)
+	compare := func(a, b Series) int { return int(a.Track - b.Track) }
+	for _, n := range append([]int{0, 5, 1, 0, 100, 3, 1000, 5000}, slices.Repeat([]int{3}, 300)...) {
+		before, was := r.inOrder(), slices.Clone(r.ranked)
 		for range n {
-			all = append(all, &seriesRuns{series: Series{Track: TrackID(random.IntN(50)), Process: ProcessID(len(all))}})
+			all = append(all, &seriesRuns{series: Series{Track: TrackID(next(len(all))), Process: ProcessID(len(all))}})
 		}
-		compare := func(a, b Series) int { return int(a.Track - b.Track) }
 		r.add(all, compare)
-		if !slices.IsSortedFunc(r.order, func(a, b int32) int { return compare(all[a].series, all[b].series) }) {
-			t.Errorf("not in order: %v", r.order)
+		now := r.inOrder()
+		if len(now) != len(all) || !slices.IsSortedFunc(now, func(a, b int32) int { return compare(all[a].series, all[b].series) }) {
+			t.Fatalf("%d series are ranked, want %d; not in order: %v", len(now), len(all), now)
 		}
-		if left := slices.DeleteFunc(slices.Clone(r.order), func(n int32) bool { return int(n) >= len(before) }); !slices.Equal(left, before) {
+		if left := slices.DeleteFunc(slices.Clone(now), func(n int32) bool { return int(n) >= len(before) }); !slices.Equal(left, before) {
 			t.Errorf("%v became %v", before, left)
 		}
-		for rank, n := range r.order {
-			if r.ranks[n] != int32(rank) {
-				t.Errorf("series %d has rank %d, and is at %d", n, r.ranks[n], rank)
+		if !slices.IsSortedFunc(now, func(a, b int32) int { return int(r.rank(a) - r.rank(b)) }) {
+			t.Error("ranks are in another order")
+		}
+		moved := 0
+		for i := range was {
+			if was[i] != r.ranked[i] {
+				moved++
 			}
 		}
-		if len(r.order) != len(all) || !r.holds(r.ranks) {
-			t.Errorf("%d series are ranked, want %d; in order: %v", len(r.order), len(all), r.holds(r.ranks))
+		if moved > n*rankedTogether {
+			t.Errorf("%d new ones moved %d", n, moved)
 		}
 	}
-	swapped := slices.Clone(r.ranks)
-	swapped[r.order[0]], swapped[r.order[1]] = 1, 0
-	if r.holds(swapped) {
+	places := make([]int32, len(all))
+	for place, n := range r.inOrder() {
+		places[n] = int32(place)
+	}
+	if !r.holds(places) {
+		t.Error("its own order is taken for another one")
+	}
+	first, last := r.inOrder()[0], r.inOrder()[len(all)-1]
+	if places[first], places[last] = places[last], places[first]; r.holds(places) {
 		t.Error("another order is taken for the same")
+	}
+	if most := len(all)*3/rankedTogether + 1; len(r.blocks) > most {
+		t.Errorf("%d blocks, want at most %d", len(r.blocks), most)
 	}
 }

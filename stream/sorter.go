@@ -174,7 +174,7 @@ func (s *Sorter) slot(of *Series) *int32 {
 
 // rank ranks all series.
 func (s *Sorter) rank() {
-	if len(s.ranking.ranks) == len(s.series) {
+	if len(s.ranking.ranked) == len(s.series) {
 		return
 	}
 	if s.tables == nil {
