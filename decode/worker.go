@@ -63,6 +63,8 @@ type worker struct {
 	places   []place // of pending, while samples of many tracks are gathered
 	entry    entry
 
+	trackNames someTexts
+
 	rows  rows
 	notes notes
 }
@@ -112,6 +114,7 @@ func (w *worker) prepare(p *process) {
 func (w *worker) finish(p *process) {
 	w.run.tables.Lock()
 	p.finish(w.run.tables, &w.run.pool)
+	w.run.processes[p.number] = nil // there may be thousands
 	w.run.tables.Unlock()
 	w.queue.finished(p)
 }

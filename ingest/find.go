@@ -53,6 +53,8 @@ type Found struct {
 	spools    []*archive.Spool
 	symbols   *symbols.Set // nil: none
 	options   Options
+	disks     []string    // directories of processes that it forgot
+	perm      fs.FileMode // as Perm says, once it was asked; else 0
 
 	placed  bool          // the fields below are set
 	current []*Process    // not expired, on one time line
@@ -161,17 +163,34 @@ func (f *Found) Reads(name string) bool {
 			return true
 		}
 	}
+	return slices.ContainsFunc(f.dirs(), func(dir string) bool { return same(dir, filepath.Dir(name)) })
+}
+
+// dirs are the directories on disk of all processes.
+func (f *Found) dirs() []string {
+	dirs := slices.Clone(f.disks)
 	for _, p := range f.Processes {
-		if p.disk != "" && same(p.disk, filepath.Dir(name)) {
-			return true
+		if p.disk != "" {
+			dirs = append(dirs, p.disk)
 		}
 	}
-	return false
+	return dirs
+}
+
+// Forget lets go of all processes, so that what is known of each is freed once its source has read it: thousands
+// would stay in memory until the output is written. Only Reads, Perm, Failed and Close may be called after that.
+func (f *Found) Forget() {
+	f.Perm()
+	f.disks = f.dirs()
+	f.Processes, f.twice, f.removed, f.current = nil, nil, nil, nil
 }
 
 // Perm is the permissions common to all files on disk that are read: those of the owner, and of
 // group and others if every file grants them. Outputs should be no more open. Pipes don't count.
 func (f *Found) Perm() fs.FileMode {
+	if f.perm != 0 {
+		return f.perm
+	}
 	perm := fs.FileMode(0o666)
 	ask := func(path string) {
 		if info, err := os.Stat(path); err == nil {
@@ -190,6 +209,7 @@ func (f *Found) Perm() fs.FileMode {
 			ask(filepath.Join(p.disk, path.Base(im.Name)))
 		}
 	}
+	f.perm = perm
 	return perm
 }
 

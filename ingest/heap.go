@@ -20,11 +20,17 @@ type heapSource struct {
 	heaps    map[stream.ProcessID]*stream.Heap
 	counters map[stream.CounterID]bool // whether it is the heap's
 	pictures map[stream.EventID]*pictureFields
-	read     []*Process // by ProcessID-1
+	parts    map[stream.ProcessID]bool // of which a slice left out what was said of the heap before
 }
 
 func watchHeap(src stream.Source, read []*Process) stream.Source {
-	return &heapSource{Wrapper: stream.Wrapper{Source: src}, read: read, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}, pictures: map[stream.EventID]*pictureFields{}}
+	parts := map[stream.ProcessID]bool{}
+	for i, p := range read {
+		if p.foreign == nil && len(p.LeftOut) > 0 {
+			parts[stream.ProcessID(i+1)] = true
+		}
+	}
+	return &heapSource{Wrapper: stream.Wrapper{Source: src}, parts: parts, heaps: map[stream.ProcessID]*stream.Heap{}, counters: map[stream.CounterID]bool{}, pictures: map[stream.EventID]*pictureFields{}}
 }
 
 // Next implements [stream.Source].
@@ -111,7 +117,7 @@ func (s *heapSource) finish() {
 	t := s.Tables()
 	for _, id := range slices.Sorted(maps.Keys(s.heaps)) {
 		h := s.heaps[id]
-		if h.Sampled == 0 || s.isPart(id) {
+		if h.Sampled == 0 || s.parts[id] {
 			continue
 		}
 		p := t.Process(id)
@@ -119,12 +125,6 @@ func (s *heapSource) finish() {
 		t.Ledger.Add(stream.Line{Process: p.InstanceName(), Reason: stream.ReasonHeap, What: "heap in use", Where: heapText(p), Count: 1, Bytes: max(0, h.InUse-h.Explained)})
 	}
 	clear(s.heaps)
-}
-
-// isPart reports whether a slice left out what was said of the heap before.
-func (s *heapSource) isPart(id stream.ProcessID) bool {
-	p := s.read[id-1]
-	return p.foreign == nil && len(p.LeftOut) > 0
 }
 
 func heapText(p *stream.Process) string {

@@ -217,9 +217,8 @@ type pick struct {
 func (s *Selection) choose(all []*Process, ledger *stream.Ledger) (kept []pick, err error) {
 	var names []string
 	for _, p := range all {
-		row := p.Row()
-		if !s.names(&row) {
-			names = append(names, p.Name()+"  "+row.Title())
+		if !s.wants(p) {
+			names = append(names, p.Name()+"  "+p.Title())
 			ledger.Add(p.notAsked("process"))
 		} else if part := s.part(p, ledger); part != nil {
 			kept = append(kept, pick{p, s.thin(p, part, ledger)})
@@ -265,8 +264,9 @@ func (s *Selection) complete(all []*Process) error {
 func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 	unwanted := map[string]bool{}
 	for _, p := range f.Processes {
-		row := p.Row()
-		unwanted[p.Name()] = !s.names(&row)
+		if !s.wants(p) {
+			unwanted[p.Name()] = true
+		}
 	}
 	for _, line := range f.ledger.Lines() {
 		if !unwanted[line.Process] {
@@ -278,6 +278,15 @@ func (s *Selection) tell(f *Found, ledger *stream.Ledger) {
 // notAsked is the ledger line of an unwanted process.
 func (p *Process) notAsked(filter string) stream.Line {
 	return stream.Line{Process: p.Name(), Reason: stream.ReasonFiltered, What: "processes", Where: filter, Count: 1, Bytes: p.Bytes()}
+}
+
+// wants reports whether a process has a wanted name.
+func (s *Selection) wants(p *Process) bool {
+	if len(s.Processes) == 0 && len(s.Tracks) == 0 {
+		return true
+	}
+	row := p.Row()
+	return s.names(&row)
 }
 
 // names reports whether a process has a wanted name.

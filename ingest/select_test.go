@@ -9,10 +9,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
+	"gprof/chunks"
 	"gprof/fixtures/corpus"
 	"gprof/stream"
 	"gprof/stream/filter"
@@ -198,6 +201,36 @@ func TestSelectEvery(t *testing.T) {
 			t.Errorf("title %q, of all %q", title, whole)
 		}
 	}
+}
+
+// What is known of a process is freed when its events were read, if nothing is asked of it any more.
+func TestForget(t *testing.T) {
+	dir := chapters(t)
+	found := find(t, []string{dir}, Options{})
+	var known []weak.Pointer[chunks.Process]
+	for _, p := range found.Processes {
+		known = append(known, weak.Make(p.Process))
+	}
+	perm, file := found.Perm(), filepath.Join(dir, found.Processes[1].Name(), "out")
+	src := found.Source()
+	found.Forget()
+	var got, want stream.Count
+	copyTo(t, &got, src)
+	runtime.GC()
+	for i, p := range known[:len(known)-1] { // the worker knows the last one still
+		if p.Value() != nil {
+			t.Errorf("process %d is kept", i)
+		}
+	}
+	if !found.Reads(file) || found.Reads(filepath.Join(dir, "out")) || found.Perm() != perm {
+		t.Errorf("reads a file of a process: %v; one beside it: %v; permissions %v, want %v", found.Reads(file), found.Reads(filepath.Join(dir, "out")), found.Perm(), perm)
+	}
+	copyTo(t, &want, find(t, []string{dir}, Options{}).Source())
+	if len(want.Series) == 0 || !slices.Equal(got.Series, want.Series) {
+		t.Errorf("got %v, want %v", got.Series, want.Series)
+	}
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(found)
 }
 
 // An input that is unpacked first, or is another tool's, takes long to open again.

@@ -158,6 +158,7 @@ func describe(tables *stream.Tables, processes []*Process) {
 	for i, p := range processes {
 		ids[p] = stream.ProcessID(i + 1)
 	}
+	tables.Processes = make([]stream.Process, 0, len(processes)) // a row is large, and there may be many
 	for _, p := range processes {
 		row := p.Row()
 		a := p.parent

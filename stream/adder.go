@@ -225,10 +225,7 @@ func (s *Sorter) announce(b *Batch, args int) (is known, err error) {
 	}
 	s.total += int64(b.Len())
 	if s.summing.of != nil {
-		if r.tally == nil {
-			r.tally = new(Tally)
-		}
-		if r.tally.add(tally(b)); s.summing.take(b) {
+		if s.summing.count(r.number, b); s.summing.take(b) {
 			return is, nil
 		}
 	}

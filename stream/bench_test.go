@@ -384,7 +384,7 @@ func BenchmarkFreeze(b *testing.B) {
 		b.Run(name+"/impl=freeze", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := freeze(t, nil, live, nil, 1); err != nil {
+				if _, _, err := freeze(t, nil, live, nil, CopyOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

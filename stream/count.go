@@ -7,7 +7,12 @@ type Count struct {
 	Tables *Tables       // that Begin was given
 	Series []SeriesTally // in the order of Sink.Segment
 
-	summed bool // Series has all rows
+	// Kinds says that Series has one tally for each kind of which there are rows, of no process: of thousands of
+	// processes the series take megabytes.
+	Kinds bool
+
+	summed bool           // Series has all rows
+	kinds  [numKinds]int8 // 1 and where each is in Series, if there are only those
 }
 
 // SeriesTally is the tally of one series.
@@ -26,7 +31,7 @@ type Tally struct {
 
 // Begin keeps t.
 func (c *Count) Begin(t *Tables) error {
-	c.Tables, c.Series, c.summed = t, nil, false
+	*c = Count{Tables: t, Kinds: c.Kinds}
 	return nil
 }
 
@@ -39,7 +44,13 @@ func (c counting) Needs(Kind, *Tables) Need { return NeedsTally }
 
 // Sums implements [Summer].
 func (c counting) Sums(s *Sums) error {
-	c.Series, c.summed = s.Series, true
+	if c.summed = true; !c.Kinds {
+		c.Series = s.Series
+		return nil
+	}
+	for i := range s.Series {
+		c.of(s.Series[i].Series).add(s.Series[i].Tally)
+	}
 	return nil
 }
 
@@ -48,13 +59,23 @@ func (c *Count) Segment(b *Batch) error {
 	if c.summed {
 		return nil
 	}
-	n := len(c.Series)
-	if n == 0 || c.Series[n-1].Series != b.Series {
-		c.Series = append(c.Series, SeriesTally{Series: b.Series})
-		n++
-	}
-	c.Series[n-1].add(tally(b))
+	c.of(b.Series).add(tally(b))
 	return nil
+}
+
+// of is the tally that has the rows of a series, which is the last one, or comes next.
+func (c *Count) of(s Series) *SeriesTally {
+	n := len(c.Series)
+	if c.Kinds {
+		if at := c.kinds[s.Kind]; at != 0 {
+			return &c.Series[at-1]
+		}
+		s, c.kinds[s.Kind] = Series{Kind: s.Kind}, int8(n+1)
+	} else if n > 0 && c.Series[n-1].Series == s {
+		return &c.Series[n-1]
+	}
+	c.Series = append(c.Series, SeriesTally{Series: s})
+	return &c.Series[n]
 }
 
 // Close does nothing.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gprof/dedupe"
 )
 
 // ErrUndefined says that a row refers to an id that is not in the tables, which is a
@@ -36,6 +38,7 @@ func (r *renumbering) series(s Series) Series {
 // freezer makes final tables of provisional ones.
 type freezer struct {
 	from, to *Tables
+	once     bool // from is not used again
 	live     liveIDs
 	kept     keptIDs
 	ids      renumbering
@@ -51,9 +54,10 @@ type freezer struct {
 //
 // Processes and tracks stay even if they have no rows, unless a filter took them.
 //
-// With more than one job, levels of stacks are made beside the rest.
-func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, jobs int) (*Tables, *renumbering, error) {
-	f := freezer{from: t, to: &Tables{}}
+// With more than one job, levels of stacks are made beside the rest. Tables that are not used again lend processes and
+// tracks, of which there may be very many, or lose them.
+func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, o CopyOptions) (*Tables, *renumbering, error) {
+	f, jobs := freezer{from: t, to: &Tables{}, once: o.Once}, o.Jobs
 	instead := nameStacks(t)
 	if instead != nil {
 		stacks = replaced(stacks, instead)
@@ -74,7 +78,7 @@ func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, jobs int) (*
 	levels := f.levels(jobs)
 	f.processes()
 	f.waiting(series)
-	f.ids.tracks = renumber(&f.to.Tracks, &t.Tracks, f.kept.tracks, f.track, compareTracks)
+	f.tracks()
 	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
 	f.categories()
 	f.events()
@@ -125,26 +129,28 @@ type table[K any, ID ~int32] interface {
 // renumber adds the live rows of from to to, with the ids in them made final, in the order of
 // compare, which tells all rows apart. It returns the final ids. If live is nil, all rows are live.
 func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
-	keys := make([]K, 0, from.Len())
 	order := make([]ID, 0, from.Len()) // old ids
 	for old := ID(1); int(old) <= from.Len(); old++ {
-		key := from.At(old)
 		if live == nil || live[old] {
-			if final != nil {
-				key = final(key)
-			}
 			order = append(order, old)
 		}
-		keys = append(keys, key)
 	}
-	slices.SortFunc(order, func(a, b ID) int { return compare(keys[a-1], keys[b-1]) })
+	at := from.At
+	if final != nil {
+		keys := make([]K, from.Len())
+		for _, old := range order {
+			keys[old-1] = final(from.At(old))
+		}
+		at = func(old ID) K { return keys[old-1] }
+	}
+	slices.SortFunc(order, func(a, b ID) int { return compare(at(a), at(b)) })
 	ids := make([]ID, from.Len()+1)
 	known := to.Len() > 0
 	for i, old := range order {
-		switch key := keys[old-1]; {
+		switch key := at(old); {
 		case known:
 			ids[old] = to.Intern(key)
-		case i > 0 && key == keys[order[i-1]-1]:
+		case i > 0 && key == at(order[i-1]):
 			ids[old] = ids[order[i-1]]
 		default:
 			ids[old] = to.Append(key)
@@ -184,6 +190,19 @@ func (f *freezer) events() {
 	}
 }
 
+// tracks renumbers the tracks.
+func (f *freezer) tracks() {
+	final, from := f.track, &f.from.Tracks
+	if f.once {
+		from.Map(final) // needs no second copy of all
+		final = nil
+	}
+	f.ids.tracks = renumber(&f.to.Tracks, from, f.kept.tracks, final, compareTracks)
+	if f.once {
+		*from = dedupe.Set[Track, TrackID]{}
+	}
+}
+
 func (f *freezer) track(t Track) Track {
 	t.Process = f.ids.processes[t.Process]
 	return t
@@ -211,11 +230,17 @@ func (f *freezer) processes() {
 		}
 	}
 	slices.SortFunc(order, func(a, b ProcessID) int { return compareProcesses(f.from.Process(a), f.from.Process(b)) })
-	f.to.Processes = make([]Process, 0, len(order)) // a row is large, and there may be many
 	f.ids.processes = make([]ProcessID, len(f.from.Processes)+1)
 	for i, old := range order {
 		f.ids.processes[old] = ProcessID(i + 1)
-		f.to.Processes = append(f.to.Processes, *f.from.Process(old))
+	}
+	if f.once && len(order) == len(f.from.Processes) && slices.IsSorted(order) {
+		f.to.Processes = f.from.Processes // a row is large, and there may be many
+	} else {
+		f.to.Processes = make([]Process, 0, len(order))
+		for _, old := range order {
+			f.to.Processes = append(f.to.Processes, *f.from.Process(old))
+		}
 	}
 	for i := range f.to.Processes {
 		p := &f.to.Processes[i]

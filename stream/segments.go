@@ -14,12 +14,13 @@ func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) 
 	if err := s.finish(); err != nil {
 		return nil, nil, nil, err
 	}
-	final, ids, err := freeze(t, s.series, s.stacks, s.labels, s.options.Jobs)
+	final, ids, err := freeze(t, s.series, s.stacks, s.labels, s.options)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	final.goroutines, final.cpu = s.goroutines, s.cpu
 	outputs, places, err := collect(s.series, final, ids)
+	s.summing.join(places)
 	if err == nil {
 		err = s.settleMixed(places)
 	}
@@ -61,9 +62,6 @@ func (r *seriesRuns) join(other *seriesRuns) {
 	}
 	r.mixed = r.mixed || other.mixed
 	r.size.add(int(other.size.rows), int(other.size.bytes))
-	if r.tally != nil {
-		r.tally.add(*other.tally)
-	}
 }
 
 // checkSeries returns an error if s does not fit the rows that it refers to.

@@ -83,6 +83,13 @@ func TestCount(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
+	kinds := stream.Count{Kinds: true}
+	if err := stream.Copy(streamtest.Validate(&kinds), b.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if sameKinds(t, &kinds, &c); len(kinds.Series) != 3 {
+		t.Errorf("tallies of %d kinds, want 3", len(kinds.Series))
+	}
 	if c.Tables.Event(1).Name != "load" || len(c.Series) != 5 {
 		t.Errorf("tables %v, %d series, want 5", c.Tables.Events, len(c.Series))
 	}

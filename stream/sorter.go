@@ -72,9 +72,8 @@ type seriesRuns struct {
 	number int32
 	args   int32 // columns
 	size   amount
+	own    *ownRuns // of the rows that are not mixed
 	mixed  bool     // some rows are in mixed runs
-	own    *ownRuns // of the others
-	tally  *Tally   // only for a Summer
 }
 
 // ownRuns is the rows of a series that are not mixed with those of others.

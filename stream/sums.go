@@ -68,6 +68,8 @@ type summing struct {
 	at     []int32 // by provisional StackID: 1 and where it is in sums
 	sums   []StackSum
 	places []int32 // scratch: of the stacks of a batch
+
+	tallies []Tally // of series, by number; at last by their place in the output
 }
 
 // summingFor sums up what dst needs no better.
@@ -83,6 +85,26 @@ func summingFor(dst Sink, t *Tables, memory int64) (s summing) {
 	}
 	s.memory = memory
 	return s
+}
+
+// count counts the rows of b, of the series with that number.
+func (s *summing) count(series int32, b *Batch) {
+	if n := int(series) + 1 - len(s.tallies); n > 0 {
+		s.tallies = append(s.tallies, make([]Tally, n)...)
+	}
+	s.tallies[series].add(tally(b))
+}
+
+// join adds up what of several series became one. Places are where in the output they are, by number.
+func (s *summing) join(places []int32) {
+	if s.of == nil {
+		return
+	}
+	counted := s.tallies
+	s.tallies = make([]Tally, len(places))
+	for number, place := range places {
+		s.tallies[place].add(counted[number])
+	}
 }
 
 // take sums up the rows of b. It returns false if they are needed as rows. Their stacks were checked.
@@ -149,8 +171,8 @@ func (s *summing) settle(outputs []*seriesRuns, ids *renumbering) *Sums {
 		s.sums[i].Stack = ids.stacks[s.sums[i].Stack]
 	}
 	for i := range outputs {
-		all.Series = append(all.Series, SeriesTally{outputs[i].series, *outputs[i].tally})
+		all.Series = append(all.Series, SeriesTally{outputs[i].series, s.tallies[i]})
 	}
-	s.at, s.sums, s.places = nil, nil, nil
+	s.at, s.sums, s.places, s.tallies = nil, nil, nil, nil
 	return all
 }

@@ -90,6 +90,9 @@ func TestSums(t *testing.T) {
 			if !slices.Equal(count.Series, rows.Series) {
 				t.Errorf("%s, memory %d: tallies %v, want %v", c.Name, memory, count.Series, rows.Series)
 			}
+			kinds := &stream.Count{Kinds: true}
+			copyTo(stream.Tee(got, kinds), stream.CopyOptions{Rows: memory})
+			sameKinds(t, kinds, rows)
 			if c.Name == "busy" {
 				all, some := want.rows[stream.Samples], got.rows[stream.Samples]
 				if ok := map[int64]bool{0: some == 0, 1: some == all, 3 << 10: 0 < some && some < all}[memory]; !ok {
@@ -105,6 +108,20 @@ func TestSums(t *testing.T) {
 				t.Errorf("%s: beside a sink of rows there are %v, want %v", c.Name, other.rows, want.rows)
 			}
 		}
+	}
+}
+
+// sameKinds compares the tallies of kinds with those of series.
+func sameKinds(t *testing.T, kinds, all *stream.Count) {
+	t.Helper()
+	for _, k := range kinds.Series {
+		if want := all.Sum(func(s stream.Series) bool { return s.Kind == k.Kind }); k.Tally != want || want.Rows == 0 || k.Series != (stream.Series{Kind: k.Kind}) {
+			t.Errorf("%+v, want %+v", k, want)
+		}
+	}
+	any := func(stream.Series) bool { return true }
+	if got, want := kinds.Sum(any), all.Sum(any); got != want {
+		t.Errorf("%+v in all, want %+v", got, want)
 	}
 }
 

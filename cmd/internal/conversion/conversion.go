@@ -75,7 +75,10 @@ func (c *Flags) copy(sink stream.Sink, temp string, j Job) (*tally, error) {
 	if len(j.Targets) > 0 && !slices.ContainsFunc(j.Targets, func(t Target) bool { return !t.Format.Zeros }) {
 		src.Tables().KeepZeros()
 	}
-	moved := new(tally)
+	if len(j.Targets) > 0 && !c.Given() { // else it is asked when there were events
+		j.Found.Forget()
+	}
+	moved := &tally{Count: stream.Count{Kinds: true}}
 	return moved, stream.Copy(stream.Tee(sink, &moved.Count, &moved.nameless), j.Per.cut(src), stream.CopyOptions{
 		Memory: int64(c.Mem), Once: true, Outputs: shares(j.Targets), Jobs: c.Jobs.Number(), SpillDir: temp, Progress: j.Progress,
 	})
