@@ -26,7 +26,7 @@ import (
 // that move between writers, and same-samples.
 func crowd(t testing.TB) (dir string) {
 	dir = t.TempDir()
-	_, err := corpus.Write(dir, corpus.Options{Processes: 4, Samples: 60_000, Markers: 200, Counts: 125,
+	_, err := corpus.Write(dir, corpus.Options{Processes: 4, Samples: 25_000, Markers: 200, Counts: 125,
 		Stacks: 3000, Writers: 8, Generations: 3, Largest: 0.9, ChunkFile: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
 
 // oneByOne is a ceiling under which the processes of a crowd are held one at a
 // time.
-const oneByOne = 6 << 20
+const oneByOne = 3 << 20
 
 // The output is the same for any number of jobs and any ceiling.
 func TestJobs(t *testing.T) { testJobs(t, crowd(t)) }
