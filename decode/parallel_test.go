@@ -54,7 +54,7 @@ func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
 
 // oneByOne is a ceiling under which the processes of a crowd are held one at a
 // time.
-const oneByOne = 3 << 20
+const oneByOne = 6 << 20
 
 // The output is the same for any number of jobs and any ceiling.
 func TestJobs(t *testing.T) { testJobs(t, crowd(t)) }
