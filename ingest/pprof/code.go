@@ -44,9 +44,22 @@ func at[ID ~int32, T any](list *[]T, id ID) *T {
 	return &(*list)[id]
 }
 
-// stack is a stack of the pool: up to a known caller, and down again.
+// appendStacks appends stacks of the pool. It reads the known ones before it asks what they are, so that the cache misses
+// overlap.
+func (c *code) appendStacks(dst []stream.StackID, ids []stackID) []stream.StackID {
+	for _, id := range ids {
+		dst = append(dst, *at(&c.stacks, id))
+	}
+	for i, id := range ids {
+		if to := &dst[len(dst)-len(ids)+i]; *to == 0 {
+			*to = c.stack(id)
+		}
+	}
+	return dst
+}
+
+// stack is a stack of the pool, which has a place in stacks: up to a known caller, and down again.
 func (c *code) stack(id stackID) stream.StackID {
-	at(&c.stacks, id)
 	c.path = c.path[:0]
 	for c.stacks[id] == 0 && id != 0 {
 		c.path = append(c.path, id)

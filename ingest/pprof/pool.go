@@ -62,10 +62,15 @@ type module struct{ file, build textID }
 
 // site is a place in the code: the innermost function, and what it is inlined into.
 type site struct {
+	spot
+	inner call
+	outer outerID // callers that inner is inlined into, the outermost first
+}
+
+// spot is where code lies.
+type spot struct {
 	offset uint64 // in the file of the module, or an address
 	module moduleID
-	inner  call
-	outer  outerID // callers that inner is inlined into, the outermost first
 	// outside says that the address is not in the mapped part of the file, so its symbols don't
 	// cover it.
 	outside bool

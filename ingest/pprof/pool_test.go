@@ -173,7 +173,7 @@ func TestPoolTellsSitesApart(t *testing.T) {
 			var in translation
 			in.reset(&r.tables, &p)
 			l := &r.tables.locations.rows[0]
-			if in.is(l, &guess{place: in.place(l), id: first, found: p.sites.At(first)}) && i != k {
+			if in.is(l, &guess{spot: in.spot(l), id: first, found: p.sites.At(first)}) && i != k {
 				t.Errorf("file %d is taken for %d", k, i)
 			}
 		}

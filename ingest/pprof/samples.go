@@ -28,6 +28,7 @@ type rowMaker struct {
 // begunRows are samples whose stacks are not there yet. All sources of a pool share their memory.
 type begunRows struct {
 	list   []begunRow
+	outer  []stackID // of each
 	values []int64
 	frames []stream.FrameID // of inner parts, the innermost first
 
@@ -35,7 +36,7 @@ type begunRows struct {
 	paths  [][]stream.FrameID
 }
 
-// begunRow is a sample: the place of its outer part, and up to where it is in values and frames.
+// begunRow is a sample without its stack, and up to where it is in values and frames.
 type begunRow struct {
 	values.Place
 	values, frames int
@@ -59,8 +60,10 @@ func (s *rowMaker) begin(m *sample) {
 			b.frames = append(b.frames, frame)
 		}
 	}
-	place := values.Place{At: at + s.shift, Stack: s.code.stack(m.stack), Owner: s.code.who(m)}
-	b.list = append(b.list, begunRow{place, len(b.values), len(b.frames)})
+	b.list = append(b.list, begunRow{values: len(b.values), frames: len(b.frames)})
+	row := &b.list[len(b.list)-1]
+	row.At, row.Owner = at+s.shift, s.code.who(m)
+	b.outer = append(b.outer, m.stack)
 }
 
 // full reports whether so much is begun that it is to be finished.
@@ -72,10 +75,10 @@ func (s *rowMaker) full() bool {
 // finish adds the rows of the samples that are begun.
 func (s *rowMaker) finish() {
 	b, stacks := &s.code.begun, &s.code.to.Stacks
-	b.stacks, b.paths = b.stacks[:0], b.paths[:0]
+	b.stacks, b.paths = s.code.appendStacks(b.stacks[:0], b.outer), b.paths[:0]
 	from := 0
 	for i := range b.list {
-		b.stacks, b.paths = append(b.stacks, b.list[i].Stack), append(b.paths, b.frames[from:b.list[i].frames])
+		b.paths = append(b.paths, b.frames[from:b.list[i].frames])
 		from = b.list[i].frames
 	}
 	stacks.FollowAll(b.stacks, b.paths)
@@ -89,7 +92,7 @@ func (s *rowMaker) finish() {
 		s.rows.Add(b.values[from:row.values], &row.Place)
 		from = row.values
 	}
-	b.list, b.values, b.frames = b.list[:0], b.values[:0], b.frames[:0]
+	b.list, b.outer, b.values, b.frames = b.list[:0], b.outer[:0], b.values[:0], b.frames[:0]
 }
 
 // sample is a sample in ids of a pool. It is stored as the number of its values; if there are any,

@@ -84,14 +84,11 @@ func (t *translation) appendPath(path []siteID, locations []uint64) (with []site
 		h = mix(h, id)
 		path = append(path, id)
 	}
-	return path, uint32(h)
+	return path, uint32(h >> 32)
 }
 
-// mix adds a site to a hash.
-func mix(h uint64, id siteID) uint64 {
-	h = (h ^ uint64(id) + 1) * 0x9e3779b97f4a7c15
-	return h ^ h>>32
-}
+// mix adds a site to a hash, whose upper half is good.
+func mix(h uint64, id siteID) uint64 { return (h + uint64(id)) * 0x9e3779b97f4a7c15 }
 
 // appendPacked is appendPath for locations as most files have them: packed, each known and of one or two bytes. It is
 // not ok for others, of which nothing is appended.
@@ -115,7 +112,7 @@ func (t *translation) appendPacked(path []siteID, packed []byte) (with []siteID,
 		h = mix(h, id)
 		with = append(with, id)
 	}
-	return with, uint32(h), true
+	return with, uint32(h >> 32), true
 }
 
 // siteAt is the site of a location.
@@ -154,7 +151,7 @@ func (t *translation) cut(locations []uint64) []uint64 {
 }
 
 func (t *translation) site(l *location) siteID {
-	s := t.place(l)
+	s := site{spot: t.spot(l)}
 	lines := t.from.lines[l.from:l.to]
 	for i := len(lines) - 1; i > 0; i-- {
 		s.outer = t.to.outer.Intern(s.outer, t.to.callers.Intern(t.call(&lines[i])))
@@ -163,13 +160,13 @@ func (t *translation) site(l *location) siteID {
 		s.inner = t.call(&lines[0])
 	}
 	id := t.to.sites.Intern(s)
-	t.to.hints.set(t.from.hintOf(l, &s), id)
+	t.to.hints.set(t.from.hintOf(l, s.spot), id)
 	return id
 }
 
-// place returns a site with the module and offset of a location.
-func (t *translation) place(l *location) site {
-	s := site{offset: l.address}
+// spot is where the code of a location lies.
+func (t *translation) spot(l *location) spot {
+	s := spot{offset: l.address}
 	if l.mapping == 0 {
 		return s
 	}
@@ -253,8 +250,9 @@ const ahead = 64
 
 // guess is a location, and the site that it may be.
 type guess struct {
-	place site   // without its functions
-	hint  uint32 // 0: not looked up
+	spot  spot
+	key   uint32 // of its hint; 0: not looked up
+	near  hint   // where that is, unless others have its place
 	id    siteID // 0: not found
 	found site
 	name  string // of its innermost function
@@ -279,22 +277,26 @@ func (t *translation) prefetch() {
 	}
 }
 
-// guess guesses the sites of some locations. Each loop does one memory access for all of them, so
-// that the misses overlap.
+// guess guesses the sites of some locations. Each loop does one memory access for all of them, and
+// does not branch on what it finds, so that the misses overlap.
 func (t *translation) guess(rows []location, guesses []guess) {
 	for i := range rows {
 		l, g := &rows[i], &guesses[i]
-		g.hint, g.id = 0, 0
+		g.key = 0
 		if l.mapping == 0 || t.from.mappings.find(l.mapping) >= 0 {
-			g.place = t.place(l)
-			g.hint = t.from.hintOf(l, &g.place)
+			g.spot = t.spot(l)
+			g.key = t.from.hintOf(l, g.spot)
 		}
 	}
 	for i := range guesses {
-		guesses[i].id = t.to.hints.find(guesses[i].hint)
+		guesses[i].near = t.to.hints.near(guesses[i].key)
 	}
 	for i := range guesses {
-		if g := &guesses[i]; g.id != 0 {
+		g := &guesses[i]
+		if g.id = g.near.id; g.near.key != g.key {
+			g.id = t.to.hints.find(g.key)
+		}
+		if g.id != 0 {
 			g.found = t.to.sites.At(g.id)
 		}
 	}
@@ -313,7 +315,7 @@ func (t *translation) guess(rows []location, guesses []guess) {
 // is reports whether a location is the guessed site.
 func (t *translation) is(l *location, g *guess) bool {
 	s, lines := &g.found, t.from.lines[l.from:l.to]
-	if s.offset != g.place.offset || s.module != g.place.module || s.outside != g.place.outside {
+	if s.spot != g.spot {
 		return false
 	}
 	if len(lines) == 0 {
@@ -377,8 +379,8 @@ type hint struct {
 // maxProbes bounds the search, so that hostile files can't slow it down.
 const maxProbes = 8
 
-// siteHint is by what the site of a location is found.
-func (t *tables) hintOf(l *location, s *site) (key uint32) {
+// hintOf is by what the site of a location is found.
+func (t *tables) hintOf(l *location, s spot) (key uint32) {
 	h := s.offset
 	if l.to > l.from {
 		line := &t.lines[l.from]
@@ -401,6 +403,14 @@ func (h *hints) at(key uint32) *hint {
 		}
 	}
 	return &h.table[key&mask]
+}
+
+// near is what is in the slot where a key mostly is.
+func (h *hints) near(key uint32) (p hint) {
+	if i := int(key) & (len(h.table) - 1); i < len(h.table) {
+		p = h.table[i]
+	}
+	return p
 }
 
 // find returns a site, 0 if there is no hint.
