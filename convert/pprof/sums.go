@@ -15,25 +15,46 @@ import (
 
 // sums sums up the samples of all processes and tracks, by stack and labels of the program.
 type sums struct {
-	width  int              // values of a sample
-	at     []int32          // by StackID: 1 + its first index in keys, 0 none
-	others map[sumKey]int32 // where further ones are: those of other labels
-	keys   []sumKey
-	values []int64 // width of each
+	width  int              // words of a sum: its key and its values
+	at     []int32          // by StackID: 1 + the index of its first sum, 0 none
+	others map[sumKey]int32 // indexes of further ones: those of other labels
+	pages  [][]int64        // of pageSums each: a slice of all would be copied as it grows
+	n      int32            // sums
 
 	touched int64 // so that what approach reads is read
 }
 
-type sumKey struct {
-	stack  stream.StackID
-	labels stream.LabelsID
+// sumKey is the stack of a sum, and below it, by which sums are in order, too, its labels.
+type sumKey int64
+
+func keyOf(stack stream.StackID, labels stream.LabelsID) sumKey {
+	return sumKey(stack)<<32 | sumKey(labels)
 }
 
-// maxOtherSums bounds the sums besides one for each stack: label sets may be as many as samples.
-const maxOtherSums = 1 << 16
+func (k sumKey) stack() stream.StackID   { return stream.StackID(k >> 32) }
+func (k sumKey) labels() stream.LabelsID { return stream.LabelsID(uint32(k)) }
+
+const (
+	// maxOtherSums bounds the sums besides one for each stack: label sets may be as many as samples.
+	maxOtherSums = 1 << 16
+
+	pageBits = 10
+	pageSums = 1 << pageBits
+)
 
 func newSums(t *stream.Tables, width int) sums {
-	return sums{width: width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
+	return sums{width: 1 + width, at: make([]int32, t.Stacks.Len()+1), others: make(map[sumKey]int32)}
+}
+
+// row is the words of a sum, by its index.
+func (s *sums) row(i int32) []int64 {
+	return s.pages[i>>pageBits][int(i&(pageSums-1))*s.width:][:s.width]
+}
+
+// sum is a sum by its index: its key, and its values.
+func (s *sums) sum(i int32) (key sumKey, values []int64) {
+	row := s.row(i)
+	return sumKey(row[0]), row[1:]
 }
 
 // approachAll reads what of will look at for some totals, so that the cache misses overlap.
@@ -44,42 +65,45 @@ func (s *sums) approachAll(all []totals.Total) {
 	}
 	for _, at := range ats[:len(all)] {
 		if at != 0 {
-			s.approach(at)
+			s.touched += int64(s.stackAt(at - 1))
 		}
 	}
 }
 
-// approach reads a sum, whose stack it returns.
-func (s *sums) approach(at int32) stream.StackID {
-	s.touched += s.values[int(at-1)*s.width]
-	return s.keys[at-1].stack
+// stackAt is the stack of a sum.
+func (s *sums) stackAt(i int32) stream.StackID {
+	key, _ := s.sum(i)
+	return key.stack()
 }
 
 // of returns the values of a sum, all 0 if new.
 func (s *sums) of(key sumKey) []int64 {
-	at := s.at[key.stack] - 1
-	if at >= 0 && s.keys[at] != key {
-		var ok bool
-		if at, ok = s.others[key]; !ok {
-			at = -1
+	if at := s.at[key.stack()]; at != 0 {
+		if known, values := s.sum(at - 1); known == key {
+			return values
+		}
+		if i, ok := s.others[key]; ok {
+			_, values := s.sum(i)
+			return values
 		}
 	}
-	if at < 0 {
-		at = s.add(key)
-	}
-	return s.values[int(at)*s.width:][:s.width]
+	return s.add(key)
 }
 
-func (s *sums) add(key sumKey) (at int32) {
-	at = int32(len(s.keys))
-	if s.at[key.stack] == 0 {
-		s.at[key.stack] = at + 1
+func (s *sums) add(key sumKey) []int64 {
+	if s.at[key.stack()] == 0 {
+		s.at[key.stack()] = s.n + 1
 	} else {
-		s.others[key] = at
+		s.others[key] = s.n
 	}
-	s.keys = append(s.keys, key)
-	s.values = append(s.values, make([]int64, s.width)...)
-	return at
+	if int(s.n>>pageBits) == len(s.pages) {
+		s.pages = append(s.pages, make([]int64, pageSums*s.width))
+	}
+	row := s.row(s.n)
+	row[0] = int64(key)
+	clear(row[1:])
+	s.n++
+	return row[1:]
 }
 
 // addTrack adds the totals of a track to those of all. When there are too many of them
@@ -93,7 +117,7 @@ func (s *Sink) addTrack(of *totals.Part) {
 			if total.Zero() && s.imported.Alone == nil {
 				continue
 			}
-			values := s.sums.of(sumKey{total.Stack, total.Owner.Labels})
+			values := s.sums.of(keyOf(total.Stack, total.Owner.Labels))
 			for i, v := range s.types.ValuesOf(total, of.Measure) {
 				values[i] = totals.Sum(values[i], v)
 			}
@@ -107,27 +131,28 @@ func (s *Sink) addTrack(of *totals.Part) {
 // writeSums writes and drops the sums, by stack and labels. In the order of ids, stacks share most
 // of their callers with the one before, which is a lot faster.
 func (s *Sink) writeSums() {
-	if len(s.sums.keys) == 0 {
+	if s.sums.n == 0 {
 		return
 	}
 	var stacks [locations.Together]stream.StackID
 	for some := range slices.Chunk(s.sums.order(s.imported.Alone != nil), locations.Together) {
 		for k, i := range some {
-			stacks[k] = s.sums.approach(i + 1)
+			stacks[k] = s.sums.stackAt(i)
 		}
 		s.locations.Approach(stacks[:len(some)])
 		for _, i := range some {
-			s.writeSum(int(i))
+			key, values := s.sums.sum(i)
+			s.sample(key.stack(), stream.Owner{Labels: key.labels()}, values)
 		}
 	}
 	clear(s.sums.at)
 	clear(s.sums.others)
-	s.sums.keys, s.sums.values = s.sums.keys[:0], s.sums.values[:0]
+	s.sums.n = 0
 }
 
 // order is the indexes of all sums: as they came, or by stack and labels.
 func (s *sums) order(came bool) []int32 {
-	order := make([]int32, 0, len(s.keys))
+	order := make([]int32, 0, s.n)
 	if !came && len(s.others) == 0 {
 		for _, at := range s.at {
 			if at != 0 {
@@ -136,21 +161,17 @@ func (s *sums) order(came bool) []int32 {
 		}
 		return order
 	}
-	for i := range s.keys {
-		order = append(order, int32(i))
+	for i := range s.n {
+		order = append(order, i)
 	}
 	if !came {
 		slices.SortFunc(order, func(i, j int32) int {
-			a, b := s.keys[i], s.keys[j]
-			return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.labels, b.labels))
+			a, _ := s.sum(i)
+			b, _ := s.sum(j)
+			return cmp.Compare(a, b)
 		})
 	}
 	return order
-}
-
-func (s *Sink) writeSum(i int) {
-	key := s.sums.keys[i]
-	s.sample(key.stack, stream.Owner{Labels: key.labels}, s.sums.values[i*s.sums.width:][:s.sums.width])
 }
 
 // sumComment says which addresses are made up, for a reader that sums up sums; telling: it says
