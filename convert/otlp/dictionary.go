@@ -71,7 +71,9 @@ func (d *dictionary) add(field int, row []byte) uint64 {
 // stack is the number of a stack.
 func (d *dictionary) stack(id stream.StackID) uint64 {
 	if d.stacks[id] == 0 && id != 0 {
-		d.row = protobuf.AppendBytes(d.row[:0], otlpproto.StackLocations, d.locations.Encode(id))
+		inner, outer := d.locations.Encode(id)
+		d.row = protobuf.AppendLength(d.row[:0], otlpproto.StackLocations, len(inner)+len(outer))
+		d.row = append(append(d.row, inner...), outer...)
 		d.stacks[id] = uint32(d.add(otlpproto.DictionaryStack, d.row))
 	}
 	return uint64(d.stacks[id])

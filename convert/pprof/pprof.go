@@ -86,6 +86,7 @@ type Sink struct {
 	locations locations.Table
 	types     totals.Types
 	process   stream.ProcessID // of the samples being written
+	shared    int              // bytes of labels that all of its samples have
 	named     spanTexts
 	spansLost stream.Ledger
 
@@ -208,32 +209,47 @@ func (s *Sink) track(all *totals.Part) {
 }
 
 func (s *Sink) sample(stack stream.StackID, who stream.Owner, values []int64) {
-	ids := s.locations.Encode(stack)
+	inner, outer := s.locations.Encode(stack)
+	size, body := len(inner)+len(outer), s.body[:0]
+	if size > 0 {
+		body = protobuf.AppendLength(body, profileproto.SampleLocations, size)
+	}
+	before := len(body) // what stands before the locations, which are copied once
 	s.values = s.values[:0]
 	for _, v := range values {
 		s.values = binary.AppendUvarint(s.values, uint64(v))
 	}
-	body := s.body[:0]
-	if len(ids) > 0 {
-		body = protobuf.AppendBytes(body, profileproto.SampleLocations, ids)
-	}
 	body = protobuf.AppendBytes(body, profileproto.SampleValues, s.values)
-	s.message(profileproto.ProfileSample, s.appendWho(append(body, s.labels...), who))
+	body = s.appendWho(append(body, s.labels...), who)
+	s.buf = protobuf.AppendLength(s.buf, profileproto.ProfileSample, size+len(body))
+	s.buf = append(append(append(append(s.buf, body[:before]...), inner...), outer...), body[before:]...)
+	s.body = body[:0]
+	s.flush(flushSize)
 }
 
 // label makes the labels of a track's samples.
 func (s *Sink) label(of *totals.Part) {
-	p := s.tables.Process(of.Process)
-	s.process = of.Process
-	s.labels = s.labels[:0]
-	if s.imported.Alone == nil { // else its labels are those that came
-		s.appendLabel(labelProcess, p.Title())
-		s.appendLabel(labelInstance, p.InstanceName())
+	if of.Process != s.process {
+		s.process = of.Process
+		s.labelShared(s.tables.Process(of.Process))
+	}
+	s.labels = s.labels[:s.shared]
+	if s.imported.Alone == nil {
 		s.appendLabel(labelTrack, s.tables.Tracks.At(of.Track).Name)
 	}
 	if s.options.Every > 0 {
 		s.appendLabel(labelTime, s.moment(of.At))
 	}
+}
+
+// labelShared makes the labels that all samples of a process have.
+func (s *Sink) labelShared(p *stream.Process) {
+	s.labels = s.labels[:0]
+	if s.imported.Alone == nil { // else its labels are those that came
+		s.appendLabel(labelProcess, p.Title())
+		s.appendLabel(labelInstance, p.InstanceName())
+	}
+	s.shared = len(s.labels)
 }
 
 // appendWho appends the labels of a sample's goroutine and its work.

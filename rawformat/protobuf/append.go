@@ -51,6 +51,10 @@ func AppendValue(dst []byte, field int, n uint64) []byte {
 // AppendBytes appends a field that is a string, a message, or packed numbers.
 // An empty one is appended, too: it may be one of several.
 func AppendBytes[T string | []byte](dst []byte, field int, value T) []byte {
-	dst = binary.AppendUvarint(AppendTag(dst, field, Bytes), uint64(len(value)))
-	return append(dst, value...)
+	return append(AppendLength(dst, field, len(value)), value...)
+}
+
+// AppendLength appends the beginning of a field of that many bytes, which are to follow.
+func AppendLength(dst []byte, field, size int) []byte {
+	return binary.AppendUvarint(AppendTag(dst, field, Bytes), uint64(size))
 }
