@@ -221,7 +221,7 @@ func TestViewBrowser(t *testing.T) {
 		"--html":  "document.title + document.body.innerText",
 		"--pprof": "document.title + document.documentElement.innerHTML",
 	} {
-		address, ended := shopView(t, flag, "--linger", "1s")
+		address, ended := shopView(t, flag, "--linger", "5s")
 		if err := b.Show(address, judges.Screen{Width: 1000, Height: 700}); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestViewGrowing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, ended := viewing(t, "--linger", "3s", session)
+	address, ended := viewing(t, "--linger", "10s", session)
 	_, profile, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(address, "%3A", ":"), "%2F", "/"), "from-url/")
 	profile, _, _ = strings.Cut(profile, ".gz")
 	size, first := length(t, profile+".gz"), shown(t, profile+".gz")
