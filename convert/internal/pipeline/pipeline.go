@@ -29,11 +29,18 @@ type Options struct {
 }
 
 // Cores is shared by Writers that are in use at the same time: together they make so many
-// pieces at once.
-type Cores chan struct{}
+// pieces at once. It holds the compressor of each that is not being made: one has tables of half a
+// megabyte, so a core has them in its cache only if it goes on with the same ones.
+type Cores chan *deflater
 
 // NewCores returns n Cores, at least one.
-func NewCores(n int) Cores { return make(Cores, min(max(n, 1), maxJobs)) }
+func NewCores(n int) Cores {
+	c := make(Cores, min(max(n, 1), maxJobs))
+	for range cap(c) {
+		c <- new(deflater)
+	}
+	return c
+}
 
 const (
 	// fragment is how much text from Write is compressed at a time: enough that each one's tables
@@ -60,7 +67,7 @@ type Writer struct {
 
 	pending []byte        // text before the next piece
 	slots   chan *slot    // free ones
-	cores   Cores         // holds one for each piece being made
+	cores   Cores         // lacks one for each piece being made
 	last    chan struct{} // closed when everything handed over is written
 	made    chan struct{} // closed when the piece handed over last is made
 }
@@ -69,7 +76,6 @@ type Writer struct {
 type slot struct {
 	text, packed []byte
 	sum          uint32
-	deflater     deflater
 }
 
 // New returns a Writer to w, which it does not close. The error is that of a level.
@@ -123,23 +129,26 @@ func (w *Writer) hand(kind Kind, piece func(dst []byte) []byte, after <-chan str
 	s := <-w.slots
 	s.text, w.pending = w.pending, s.text[:0]
 	if w.jobs == 1 {
-		w.fill(s, kind, piece)
+		core := <-w.cores
+		w.fill(s, core, kind, piece)
+		w.cores <- core
 		w.finish(s)
 		return
 	}
 	before, done, made := w.last, make(chan struct{}), make(chan struct{})
 	w.last, w.made = done, made
+	var core *deflater
 	if after == nil {
-		w.cores <- struct{}{}
+		core = <-w.cores
 	}
 	go func() {
 		if after != nil {
 			<-after
-			w.cores <- struct{}{}
+			core = <-w.cores
 		}
-		w.fill(s, kind, piece)
+		w.fill(s, core, kind, piece)
 		close(made)
-		<-w.cores
+		w.cores <- core
 		<-before
 		w.finish(s)
 		close(done)
@@ -147,7 +156,7 @@ func (w *Writer) hand(kind Kind, piece func(dst []byte) []byte, after <-chan str
 }
 
 // fill makes a piece and the text before it.
-func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
+func (w *Writer) fill(s *slot, core *deflater, kind Kind, piece func([]byte) []byte) {
 	if w.failed.err() != nil {
 		return
 	}
@@ -155,7 +164,7 @@ func (w *Writer) fill(s *slot, kind Kind, piece func([]byte) []byte) {
 		s.text = piece(s.text)
 	}
 	if w.gzip {
-		s.packed = s.deflater.append(s.packed[:0], s.text, w.levels[kind])
+		s.packed = core.append(s.packed[:0], s.text, w.levels[kind])
 		s.sum = crc32.ChecksumIEEE(s.text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -57,6 +58,37 @@ func TestSameBytes(t *testing.T) {
 				t.Errorf("gzip %v: %d jobs write %d bytes, one writes %d others", zip, jobs, many.Len(), one.Len())
 			}
 		}
+	}
+}
+
+// Writers that share cores and compress in other ways, one of which fails, write what they would alone, and give all cores back.
+func TestCores(t *testing.T) {
+	cores := NewCores(2)
+	options := []Options{{Gzip: true}, {Gzip: true, Level: 6}, {Gzip: true, Level: 1}, {}}
+	got := make([]bytes.Buffer, len(options))
+	var all sync.WaitGroup
+	for i, o := range options {
+		all.Go(func() {
+			o.Jobs, o.Cores = 1+i%2, cores
+			if err := file(t, &got[i], o, 100); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Go(func() {
+		if err := file(t, &failingWriter{t, 1}, Options{Jobs: 2, Gzip: true, Cores: cores}, 100); !errors.Is(err, errFull) {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+	for i, o := range options {
+		var want bytes.Buffer
+		if err := file(t, &want, o, 100); err != nil || !bytes.Equal(got[i].Bytes(), want.Bytes()) {
+			t.Errorf("%+v: %d bytes, want %d others (%v)", o, got[i].Len(), want.Len(), err)
+		}
+	}
+	if len(cores) != cap(cores) {
+		t.Errorf("%d cores are left of %d", len(cores), cap(cores))
 	}
 }
 
