@@ -111,7 +111,9 @@ func (s *Sink) writeCode(p *part) error {
 	used.rising(func(number int) {
 		_, frame := s.tables.Stacks.At(s.tree.stacks[number])
 		frames.set(int(frame))
-		f := s.tables.Frames.At(frame)
+	})
+	frames.rising(func(id int) {
+		f := s.tables.Frames.At(stream.FrameID(id))
 		strings.set(int(f.Function))
 		strings.set(int(f.File))
 	})
@@ -144,7 +146,7 @@ const maxFrames = 1024
 // deep recursion are many.
 func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 	var path []int32
-	keys, cut := s.keys(), int64(0)
+	inner, keys, cut := s.tree.inner(), s.keys(), int64(0)
 	err := s.fill(p, stackTable, func(t *table) {
 		used.rising(func(number int) {
 			id := s.tree.stacks[number]
@@ -156,7 +158,7 @@ func (s *Sink) writeStacks(p *part, used, sampled bits) error {
 			row.column().text(keys.stacks[id][:])
 			row.column().id(s.tree.number[prefix])
 			row.column().short(int32(frame))
-			row.column().flag(!s.tree.inner.has(number))
+			row.column().flag(!inner.has(number))
 			row.column().short(keys.depths[id])
 			if list := row.column(); sampled.has(number) {
 				path = s.path(path[:0], id)

@@ -81,13 +81,17 @@ func Prepare(s stream.Sink) error {
 
 // Begin divides the processes into parts. Files are begun on demand.
 func (s *Sink) Begin(t *stream.Tables) error {
-	// Keys are made when or before the code is written, and texts and spans of labels when one is used.
+	// Keys are made when or before the code is written, but after what takes the memory for names. Texts and spans of labels are
+	// made when one is used.
 	if err := t.Reserve(stream.RowBytes{Stack: KeySize + 4 + 1 + treeBytes, Frame: max(KeySize+1, namesBytes), String: 1, Label: 64 + 40, Track: 4}.In(t)); err != nil {
 		return err
 	}
 	s.tables, s.tree, s.keys = t, treeOf(t), sync.OnceValue(func() *contentKeys { return keysOf(t) })
 	if s.jobs > 1 {
-		go s.keys() // while rows are written
+		go func() { // while rows are written
+			s.tree.inner()
+			s.keys()
+		}()
 	}
 	s.known = t.Ledger.Lines() // other sinks may add to it
 	s.tracks = numberTracks(t)

@@ -1,6 +1,10 @@
 package tables
 
-import "gprof/stream"
+import (
+	"sync"
+
+	"gprof/stream"
+)
 
 // tree numbers the stacks as a walk meets them that goes on from a stack to those below it, the ones
 // that it called: so they all have the numbers behind its own, up to some last one. Sums over what is
@@ -8,7 +12,7 @@ import "gprof/stream"
 type tree struct {
 	number []int32          // by StackID
 	stacks []stream.StackID // by number
-	inner  bits             // by number: a caller has the name of the stack's frame
+	inner  func() bits      // made once, by number: a caller has the name of the stack's frame
 	last   []int32          // by number, of a part at a time: the last number in use below a stack, or its own
 }
 
@@ -17,7 +21,8 @@ const treeBytes, namesBytes = 3*4 + 4 + 1, 48
 
 func treeOf(t *stream.Tables) *tree {
 	n := t.Stacks.Len()
-	w := &tree{number: make([]int32, n+1), stacks: make([]stream.StackID, n+1), inner: newBits(n), last: make([]int32, n+1)}
+	w := &tree{number: make([]int32, n+1), stacks: make([]stream.StackID, n+1), last: make([]int32, n+1)}
+	w.inner = sync.OnceValue(func() bits { return w.findInner(t) })
 	next := make([]int32, n+1) // how many are below, later the next number below
 	for id := stream.StackID(n); id > 0; id-- {
 		next[id]++
@@ -31,13 +36,12 @@ func treeOf(t *stream.Tables) *tree {
 		next[caller] += next[id]
 		w.number[id], w.stacks[at], next[id] = at, id, at+1
 	}
-	w.findInner(t)
 	return w
 }
 
 // findInner walks all stacks, and knows the names on the way.
-func (w *tree) findInner(t *stream.Tables) {
-	names := numberNames(t)
+func (w *tree) findInner(t *stream.Tables) bits {
+	names, inner := numberNames(t), newBits(len(w.stacks))
 	open := make([]int32, len(names)) // by name: how many stacks on the way have it
 	var way []stream.StackID
 	for number, id := range w.stacks {
@@ -51,11 +55,12 @@ func (w *tree) findInner(t *stream.Tables) {
 			way = way[:len(way)-1]
 		}
 		if open[names[frame]] > 0 {
-			w.inner.set(number)
+			inner.set(number)
 		}
 		open[names[frame]]++
 		way = append(way, id)
 	}
+	return inner
 }
 
 // numberNames gives frames of the same name the same number, below that of all frames.
