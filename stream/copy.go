@@ -90,16 +90,26 @@ func (s *Sorter) WriteTo(dst Sink, t *Tables) error {
 		return fmt.Errorf("preparing tables: %w", err)
 	}
 	tables.settle(o, t)
+	var sums *Sums
+	if s.summing.of != nil {
+		sums = s.summing.settle(outputs, ids)
+	}
+	next := newSegments(s, outputs, ids).next
+	if o.Jobs > 1 { // the next ones are prepared while the sink works
+		a := startAhead(next)
+		defer a.stop()
+		next = a.next
+	}
 	if err := dst.Begin(tables); err != nil {
 		return fmt.Errorf("beginning the output: %w", err)
 	}
-	if of := s.summing.of; of != nil {
-		if err := of.Sums(s.summing.settle(outputs, ids)); err != nil {
+	if sums != nil {
+		if err := s.summing.of.Sums(sums); err != nil {
 			return fmt.Errorf("summing up: %w", err)
 		}
 	}
 	w := writer{dst: dst, meter: meter{report: o.Progress, phase: PhaseWriting, total: s.kept}}
-	if err := w.write(newSegments(s, outputs, ids), o.Jobs); err != nil {
+	if err := w.write(next); err != nil {
 		return err
 	}
 	if err := dst.Close(); err != nil {
@@ -207,15 +217,8 @@ type writer struct {
 	written int64 // rows
 }
 
-// write gives the sink all segments. With more than one job the next ones are prepared
-// while the sink works.
-func (w *writer) write(s *segments, jobs int) error {
-	next := s.next
-	if jobs > 1 {
-		a := startAhead(s.next)
-		defer a.stop()
-		next = a.next
-	}
+// write gives the sink all segments.
+func (w *writer) write(next func(*Batch) error) error {
 	var b Batch
 	for {
 		if err := next(&b); errors.Is(err, io.EOF) {
