@@ -237,7 +237,7 @@ func (l *linker) linkSome(from, to int) {
 	if s.unknown == 0 {
 		return
 	}
-	for id := from; id < to; id++ {
+	for id := l.appendSome(from, to); id < to; id = l.appendSome(id+1, to) {
 		switch e := l.stacks.dense[id]; {
 		case e == (edge{}) || l.depth[id] != 0:
 		case s.absent[id-from]:
@@ -248,6 +248,31 @@ func (l *linker) linkSome(from, to int) {
 			l.walk(uint64(id))
 		}
 	}
+}
+
+// appendSome links stacks with ids from from to to-1 as far as the dictionary has added their parents and little else is to be done, as
+// for most of a program that the tables do not know. It returns the first one that it leaves.
+func (l *linker) appendSome(from, to int) int {
+	if from >= to {
+		return to
+	}
+	stacks, depth, frames, own := l.stacks.dense[:to], l.depth[:to], l.placed, l.names.own
+	for id := from; id < to; id++ {
+		e := stacks[id]
+		if depth[id] != 0 {
+			continue
+		}
+		if e.parent >= uint32(id) || uint(e.frame) >= uint(len(frames)) || frames[e.frame] <= 0 {
+			return id
+		}
+		above, deep := stacks[e.parent].link(), depth[e.parent]
+		if deep < rootDepth || deep >= rawformat.MaxStack || above.sid < own {
+			return id
+		}
+		above.sid = l.names.tables.Stacks.Append(above.sid, stream.FrameID(frames[e.frame]))
+		stacks[id], depth[id] = above.edge(), deep+1
+	}
+	return to
 }
 
 // know links a stack to its parent, of which more than the root is known.
