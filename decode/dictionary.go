@@ -130,6 +130,7 @@ var definitions = [256]definition{
 
 // loader reads dictionary files one after the other, holding one.
 type loader struct {
+	jobs    int
 	records chunks.Records
 	sorted  chunks.Sorted
 	string  sequence // of the next string, as of the next frame and stack
@@ -154,6 +155,9 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	d.symbols = slices.Grow(d.symbols, symbolBytes*l.records.Count(rawformat.KindDefSymbol))
 	l.sorted.Class = classes
 	l.string, l.frame, l.stack = sequenceFrom(1), sequenceFrom(1), sequenceFrom(1)
+	if l.jobs > 1 && l.records.Count(rawformat.KindDefStack) >= manyStacks {
+		l.takeApart(d)
+	}
 	for {
 		for l.records.Sort(&l.sorted) {
 			l.takeSorted(d)

@@ -23,7 +23,7 @@ type run struct {
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn,
-		grouping: o.Grouping}
+		pool: pool{jobs: o.Jobs}, grouping: o.Grouping}
 	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)
@@ -101,6 +101,7 @@ func (r *run) preview(in Input) {
 // would otherwise add to uncollected garbage.
 type pool struct {
 	sync.Mutex
+	jobs    int // of a loader
 	free    []*dictionary
 	loaders []*loader
 	bytes   int64 // of all these
@@ -145,7 +146,7 @@ func (p *pool) loader() *loader {
 		p.bytes -= l.largest
 		return l
 	}
-	return new(loader)
+	return &loader{jobs: p.jobs}
 }
 
 func (p *pool) putLoader(l *loader) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"gprof/chunks"
 	"gprof/rawformat"
 )
 
@@ -27,13 +28,41 @@ var classes = [256]uint8{
 // takeSorted takes definitions class by class, because frames need only modules, and the others nothing, that was defined
 // before them.
 func (l *loader) takeSorted(d *dictionary) {
+	l.takeOthers(d)
+	l.takeStacks(d)
+}
+
+// takeOthers takes all but stacks.
+func (l *loader) takeOthers(d *dictionary) {
 	for _, at := range l.sorted.Of(otherClass) {
 		l.takeAt(d, at)
 	}
 	l.takeStrings(d)
 	l.takeFrames(d)
 	l.takeSymbols(d)
-	l.takeStacks(d)
+}
+
+// manyStacks is how many stacks are worth another goroutine.
+const manyStacks = 1 << 14
+
+// takeApart takes all definitions up to one that is not sorted, and the stacks among them on another goroutine: they are most of
+// a large dictionary, and while it is read no other core has anything to do.
+func (l *loader) takeApart(d *dictionary) {
+	stacks := &loader{records: l.records, sorted: chunks.Sorted{Class: classes}, stack: l.stack}
+	of := &dictionary{stacks: d.stacks}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for stacks.records.Sort(&stacks.sorted) {
+			stacks.takeStacks(of)
+		}
+	}()
+	for l.records.Sort(&l.sorted) {
+		l.takeOthers(d)
+	}
+	<-done
+	d.stacks, l.stack = of.stacks, stacks.stack
+	d.malformed += of.malformed
 }
 
 // takeAt takes the record at an offset, whatever it is.

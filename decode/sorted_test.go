@@ -51,15 +51,16 @@ func randomDefinitions(r *rand.Rand, n int) (bodies [][]byte) {
 	return bodies
 }
 
-// Definitions that are taken class by class are those that are found one by one by the strict reader.
+// Definitions that are taken class by class, and many stacks on another goroutine, are those that are found one by one by the strict
+// reader.
 func TestSortedDefinitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, n := range []int{0, 1, 3, 500, 5000} {
+	for _, n := range []int{0, 1, 3, 500, 5000, 25 * manyStacks} {
 		file := rawformat.AppendRecordHeader(nil, &rawformat.RecordHeader{Magic: rawformat.MagicDict, Version: rawformat.Version, Instance: 7, Generation: 1, Pid: 7})
 		for _, body := range randomDefinitions(r, n) {
 			file = rawformat.AppendRecord(file, body, 7, 1)
 		}
-		if n == 5000 { // damaged records, behind which each is summed by itself
+		if n >= 5000 { // damaged records, behind which each is summed by itself
 			file[len(file)/2]++
 			file[len(file)/3]++
 		}
@@ -68,7 +69,8 @@ func TestSortedDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got, want dictionary
-		var quick, strict loader
+		var strict loader
+		quick := loader{jobs: 2}
 		quick.load(&got, p.Dicts[0], nil)
 		for _, rec := range p.Dicts[0].All(nil) {
 			strict.strictly(&want, &rec)
@@ -83,7 +85,10 @@ func TestSortedDefinitions(t *testing.T) {
 				got.malformed, len(got.frames.dense), len(got.symbols.all()), len(got.stacks.dense),
 				want.malformed, len(want.frames.dense), len(want.symbols.all()), len(want.stacks.dense))
 		}
-		if n == 5000 && (got.malformed < 100 || len(got.symbols.all()) < 100 || len(got.stacks.dense) < 500 || len(got.stacks.sparse) == 0) {
+		if n > 5000 && quick.records.Count(rawformat.KindDefStack) < manyStacks {
+			t.Errorf("%d stacks before the damage are too few", quick.records.Count(rawformat.KindDefStack))
+		}
+		if n >= 5000 && (got.malformed < 100 || len(got.symbols.all()) < 100 || len(got.stacks.dense) < 500 || len(got.stacks.sparse) == 0) {
 			t.Errorf("too little of something: %d malformed, %d symbols, %d stacks", got.malformed, len(got.symbols.all()), len(got.stacks.dense))
 		}
 	}
