@@ -200,16 +200,21 @@ func TestTreeFollowAll(t *testing.T) {
 	}
 }
 
-// Appended nodes, a few or very many between two lookups, are found by both ways of
+// Appended nodes, also of Extend, a few or very many between two lookups, are found by both ways of
 // looking.
 func TestTreeAppend(t *testing.T) {
 	var tree Tree[int32, int32]
-	for _, n := range []int32{1, 10, 3, 1000, 100, 20_000} {
+	for k, n := range []int32{1, 10, 3, 1000, 100, 20_000, 5, 30_000} {
 		first := int32(tree.Len()) + 1
+		if k%2 == 1 && tree.Extend(int(n)) != first {
+			t.Fatal("nodes have other ids")
+		}
 		var parents, keys []int32
 		for i := range n {
 			parent, key := max(first-1+i/3, 0), i%3
-			if id := tree.Append(parent, key); id != first+i {
+			if k%2 == 1 {
+				tree.Set(first+i, parent, key)
+			} else if id := tree.Append(parent, key); id != first+i {
 				t.Fatalf("appended as %d, want %d", id, first+i)
 			}
 			parents, keys = append(parents, parent), append(keys, key)

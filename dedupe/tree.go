@@ -16,7 +16,7 @@ import (
 // their cache misses overlap.
 type Tree[K ~int32, ID ~int32] struct {
 	nodes    vector[node[K, ID]]
-	branches int            // nodes that are not next to their parents
+	branches int            // nodes that are not next to their parents, or some more
 	table    []place[K, ID] // of branches; its length is a power of two; nil before the first lookup, and after Pack
 	listed   int            // nodes whose branches are in the table; the others were appended since
 }
@@ -196,6 +196,17 @@ func (t *Tree[K, ID]) push(parent ID, key K) ID {
 // Append adds a node without looking whether it is in t. The next lookup adds it to the table.
 func (t *Tree[K, ID]) Append(parent ID, key K) ID { return t.push(parent, key) }
 
+// Extend is Append for n nodes, of which the first one's id is returned. Before any other use of t each is to be Set.
+func (t *Tree[K, ID]) Extend(n int) (first ID) {
+	first = ID(t.nodes.n + 1)
+	t.nodes.extend(n)
+	t.branches += n // hardly any is next to its parent
+	return first
+}
+
+// Set sets a node after Extend, which may be done for several at a time.
+func (t *Tree[K, ID]) Set(id, parent ID, key K) { *t.nodes.at(int(id - 1)) = node[K, ID]{parent, key} }
+
 // Pack frees the table until the next lookup.
 func (t *Tree[K, ID]) Pack() { t.table, t.listed = nil, 0 }
 
@@ -282,6 +293,13 @@ type vector[T any] struct {
 }
 
 func (v *vector[T]) at(i int) *T { return &v.pages[i>>pageBits][i&(pageRows-1)] }
+
+func (v *vector[T]) extend(n int) {
+	v.n += n
+	for len(v.pages)<<pageBits < v.n {
+		v.pages = append(v.pages, new([pageRows]T))
+	}
+}
 
 func (v *vector[T]) push(x T) {
 	if v.n&(pageRows-1) == 0 {

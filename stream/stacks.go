@@ -29,6 +29,7 @@ type stackLevels struct {
 // With more than one job, both halves of a large level are done at a time.
 func renumberStacks(to, from *stackTree, levels stackLevels, frames []FrameID, jobs int) []StackID {
 	w := stackWalk{to: to, from: from, frames: frames, ids: levels.ids, jobs: jobs}
+	w.children = make([]child, 0, largestLevel(levels))
 	begin := int32(0)
 	for _, end := range levels.ends {
 		w.place(levels.all[begin:end])
@@ -86,6 +87,14 @@ func levelsOf(from *stackTree, live []bool) stackLevels {
 	return stackLevels{all, ends, depths}
 }
 
+// largestLevel is how many stacks the largest level has.
+func largestLevel(levels stackLevels) (most int) {
+	for i, end := range levels.ends {
+		most = max(most, int(end-beginOf(levels.ends, i)))
+	}
+	return most
+}
+
 // begins turns lengths of consecutive lists into the places where they begin, and returns
 // their sum.
 func begins(of []int32) (all int32) {
@@ -116,7 +125,7 @@ func (w *stackWalk) divide(n int, work func(part, from, to int)) {
 // place puts the stacks of a level in the order of their callers.
 func (w *stackWalk) place(level []StackID) {
 	callers := w.to.Len() + 1 - int(w.above)
-	w.children = slices.Grow(w.children[:0], len(level))[:len(level)]
+	w.children = w.children[:len(level)]
 	w.parts = 1
 	if w.jobs > 1 && len(level) >= largeLevel {
 		w.parts = 2
@@ -153,28 +162,53 @@ func (w *stackWalk) place(level []StackID) {
 // final frame become one.
 func (w *stackWalk) number() {
 	ends := w.ends[w.parts-1]
-	w.divide(len(ends), func(_, from, to int) {
-		begin := int32(0)
-		if from > 0 {
-			begin = ends[from-1]
-		}
+	var added [2]int // how many there are, by part
+	w.divide(len(ends), func(part, from, to int) {
+		n, begin := 0, beginOf(ends, from)
 		for _, end := range ends[from:to] {
-			if end > begin+1 {
-				slices.SortFunc(w.children[begin:end], func(a, b child) int { return int(a.frame) - int(b.frame) })
+			children := w.children[begin:end]
+			if len(children) > 1 {
+				slices.SortFunc(children, func(a, b child) int { return int(a.frame) - int(b.frame) })
+			}
+			for i := range children {
+				if newFrame(children, i) {
+					n++
+				}
+			}
+			begin = end
+		}
+		added[part] = n
+	})
+	above, first := w.above, w.to.Extend(added[0]+added[1])
+	w.divide(len(ends), func(part, from, to int) {
+		id, begin := first-1, beginOf(ends, from)
+		if part > 0 {
+			id += StackID(added[0])
+		}
+		for i, end := range ends[from:to] {
+			children := w.children[begin:end]
+			for j, c := range children {
+				if newFrame(children, j) {
+					id++
+					w.to.Set(id, above+StackID(from+i), c.frame)
+				}
+				w.ids[c.id] = id
 			}
 			begin = end
 		}
 	})
-	above, begin := w.above, int32(0)
-	w.above = StackID(w.to.Len() + 1)
-	for i, end := range ends {
-		children := w.children[begin:end]
-		begin = end
-		for j, c := range children {
-			if j == 0 || c.frame != children[j-1].frame {
-				w.to.Append(above+StackID(i), c.frame)
-			}
-			w.ids[c.id] = StackID(w.to.Len())
-		}
+	w.above = first
+}
+
+// beginOf is where the list begins that ends at an end.
+func beginOf(ends []int32, i int) int32 {
+	if i == 0 {
+		return 0
 	}
+	return ends[i-1]
+}
+
+// newFrame reports whether a child has another frame than the one before it.
+func newFrame(children []child, i int) bool {
+	return i == 0 || children[i].frame != children[i-1].frame
 }

@@ -47,14 +47,6 @@ func TestRenumberStacks(t *testing.T) {
 	}
 }
 
-func largestLevel(levels stackLevels) (most int) {
-	begin := int32(0)
-	for _, end := range levels.ends {
-		most, begin = max(most, int(end-begin)), end
-	}
-	return most
-}
-
 // path is the frames of a stack.
 func path(t *stackTree, id StackID, final []FrameID) (out []FrameID) {
 	for id != 0 {
