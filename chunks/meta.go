@@ -15,7 +15,7 @@ import (
 type Meta struct{ Key, Value string }
 
 func metaOf(records []Record) []Meta {
-	meta := []Meta{}
+	meta := make([]Meta, 0, len(records))
 	for _, r := range records {
 		c := r.Fields()
 		m := Meta{string(c.Text("key")), string(c.Text("value"))}

@@ -118,23 +118,7 @@ func (w *worker) trackName(id uint64) (name string, defined bool) {
 		w.note(stream.ReasonUndefined, "tracks", name)
 		return name, false
 	}
-	return w.trackNames.of(w.view.dict.bytes(t)), true
-}
-
-// someTexts remembers some texts that came before, so that equal ones share memory: the tracks of a thousand processes have
-// the same names.
-type someTexts [256]string // by hash
-
-func (s *someTexts) of(text []byte) string {
-	hash := uint(0)
-	for _, c := range text {
-		hash = 31*hash + uint(c)
-	}
-	known := &s[hash%uint(len(s))]
-	if *known != string(text) {
-		*known = string(text)
-	}
-	return *known
+	return w.trackNames.Text(w.view.dict.bytes(t)), true
 }
 
 // currentLane is the lane of a marker in the current context.

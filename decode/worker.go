@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gprof/chunks"
+	"gprof/dedupe"
 	"gprof/rawformat"
 	"gprof/stream"
 )
@@ -63,7 +64,7 @@ type worker struct {
 	places   []place // of pending, while samples of many tracks are gathered
 	entry    entry
 
-	trackNames someTexts
+	trackNames dedupe.Recent
 
 	rows  rows
 	notes notes

@@ -1,6 +1,6 @@
 // Package dedupe interns values: equal ones get one small id, from 1 in the order in
 // which they came. [Set] is for comparable values, [Texts] for strings, [Tree] for
-// paths such as stacks. Id 0 stands for no value.
+// paths such as stacks. Id 0 stands for no value. [Recent] shares memory without ids.
 package dedupe
 
 import (

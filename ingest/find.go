@@ -15,6 +15,7 @@ import (
 
 	"gprof/chunks"
 	"gprof/decode"
+	"gprof/dedupe"
 	"gprof/ingest/archive"
 	"gprof/ingest/pprof"
 	"gprof/ingest/symbols"
@@ -158,12 +159,7 @@ func (f *Found) Failed() int {
 // Reads reports whether name is, or would be among, files that are read: nothing must be written
 // there.
 func (f *Found) Reads(name string) bool {
-	for _, a := range f.archives {
-		if same(a, name) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(f.dirs(), func(dir string) bool { return same(dir, filepath.Dir(name)) })
+	return anySame(f.archives, name) || anySame(f.dirs(), filepath.Dir(name))
 }
 
 // dirs are the directories on disk of all processes.
@@ -238,10 +234,13 @@ func readers(mode fs.FileMode) fs.FileMode {
 	return all
 }
 
-func same(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
+// anySame reports whether any of these paths is that of the same file as another path.
+func anySame(paths []string, as string) bool {
+	other, err := os.Stat(as)
+	return err == nil && slices.ContainsFunc(paths, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && os.SameFile(info, other)
+	})
 }
 
 // finder is shared by the searches of all inputs.
@@ -260,6 +259,7 @@ type finder struct {
 	mu     sync.Mutex
 	pipes  []fs.FileInfo              // being read
 	mounts map[uint64]*watchdog.Mount // by device
+	texts  dedupe.Recent              // of meta files
 }
 
 func newFinder(o Options) *finder {

@@ -263,6 +263,7 @@ func (s *search) process(l location, entries []fs.DirEntry) error {
 }
 
 func (s *search) add(p *chunks.Process, l location) {
+	s.share(p.Meta)
 	// Whoever records its exit holds the lock of a process, too, for a moment after that.
 	found := &Process{Process: p, Location: l.path, Alive: p.Exit == nil && s.alive(l.disk), files: l.files, disk: l.disk}
 	if found.Alive || found.Snapshot() && p.Exit == nil {
@@ -274,6 +275,15 @@ func (s *search) add(p *chunks.Process, l location) {
 		return
 	}
 	s.processes = append(s.processes, found)
+}
+
+// share has equal texts share memory: most are those of thousands of other processes, too.
+func (r *finder) share(meta []chunks.Meta) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, m := range meta {
+		meta[i] = chunks.Meta{Key: r.texts.Share(m.Key), Value: r.texts.Share(m.Value)}
+	}
 }
 
 // alive asks for the lock of a process in a directory on disk; "" is none. If it can't be asked the

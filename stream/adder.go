@@ -101,6 +101,9 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 // make parts of the same rows.
 func (s *Sorter) place(of *seriesRuns, b *Batch, rows stretch) *runs.Run {
 	r := of.ownRuns()
+	if !of.holds {
+		of.holds, s.holding = true, append(s.holding, of)
+	}
 	first, last := b.key(rows.from), b.key(rows.to-1)
 	if b.Len() >= looseRows || !rows.loose && len(r.loose) == 0 && (len(r.runs) == 0 || r.before(first) != nil) {
 		return s.runFor(r, first, last)

@@ -67,6 +67,30 @@ func TestCopyOnce(t *testing.T) {
 	}
 }
 
+// Rows that are left in memory when large tables are made give way to these, and come as they would otherwise.
+func TestCopyCrowdedTables(t *testing.T) {
+	b := streamtest.Busy(15_000)
+	want := text(t, b.Source(), stream.CopyOptions{})
+	for _, rows := range []int64{16 << 10, 64 << 10, 100 << 10, 1 << 20} { // with the last one nothing is spilled
+		s := stream.NewSorter(stream.CopyOptions{Rows: rows, SpillDir: t.TempDir()})
+		s.CrowdTables()
+		src, batch := b.Shuffled(uint64(rows)), stream.Batch{}
+		for src.Next(&batch) == nil {
+			if err := s.Add(&batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out bytes.Buffer
+		if err := s.WriteTo(streamtest.Validate(streamtest.NewText(&out)), src.Tables()); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%d bytes of rows: the sink is given something else", rows)
+		}
+		s.Close()
+	}
+}
+
 // once is a source that fails when somebody goes on behind its end.
 type once struct {
 	*streamtest.Source

@@ -134,14 +134,16 @@ func (s *Sorter) write(like *Batch, feed func(full func() error) error, place fu
 
 // spill moves all blocks that are in memory to the file.
 func (s *Sorter) spill() error {
-	for _, r := range s.series {
+	for _, r := range s.holding {
 		if r.own == nil {
 			continue
 		}
 		if err := s.spillSeries(r); err != nil {
 			return err
 		}
+		r.holds = false
 	}
+	s.holding = s.holding[:0]
 	for _, of := range s.mixed {
 		for _, r := range of.runs {
 			if err := s.store.Spill(r); err != nil {

@@ -3,15 +3,25 @@ package stream
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"sync"
 
 	"gprof/stream/internal/runs"
 )
 
+// crowdedTables are so large, in bytes, that it does not matter if a core is busy with giving memory back.
+const crowdedTables = 16 << 20
+
 // settle makes the final tables, and the series with final ids in the order of the sink.
 func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) {
-	if err := s.finish(); err != nil {
+	err := s.finish()
+	if err == nil && s.store.Spilled() && t.finalBytes() > s.crowded {
+		err = s.spill() // the final tables and the sink need the memory more
+		s.store.Free()
+		debug.FreeOSMemory()
+	}
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	final, ids, err := freeze(t, s.series, s.stacks, s.labels, s.options)
@@ -21,7 +31,7 @@ func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) 
 	final.goroutines, final.cpu = s.goroutines, s.cpu
 	outputs, places, err := collect(s.series, final, ids)
 	s.summing.join(places)
-	if err == nil {
+	if s.holding = outputs; err == nil { // some have the rows of others now
 		err = s.settleMixed(places)
 	}
 	s.forget()

@@ -38,10 +38,12 @@ type Sorter struct {
 	options CopyOptions
 	memory  int64         // for rows, in bytes
 	series  []*seriesRuns // by number
-	index   []int32       // 1 and the number of each, by hash; 0: free. A power of two
+	holding []*seriesRuns // those with rows of their own in memory
+	tracks  []int32       // 1 and the number of the samples of each track; 0: none, or in index
+	index   []int32       // 1 and the number of each of the others, by hash; 0: free. A power of two
+	indexed int           // how many are there
 	spare   []seriesRuns  // memory of the next ones
 	few     []int32       // rows of each that came in parts of mixtures, by number; missing: none
-	tracks  []int32       // 1 and the number of the samples of each track, as far as they came in such parts
 	ranking ranking
 	tables  *Tables // of the ids in series; nil: they are final
 	stacks  []bool  // in use, by provisional id
@@ -55,6 +57,7 @@ type Sorter struct {
 	summing summing
 
 	store   *runs.Store
+	crowded int64 // bytes of tables for which rows in memory give way to them
 	mixed   []mixedRuns
 	dealers map[shape]*dealer // of mixed, when all rows are there
 	encoder pack.Encoder
@@ -74,6 +77,7 @@ type seriesRuns struct {
 	size   amount
 	own    *ownRuns // of the rows that are not mixed
 	mixed  bool     // some rows are in mixed runs
+	holds  bool     // some others are in memory
 }
 
 // ownRuns is the rows of a series that are not mixed with those of others.
@@ -92,7 +96,7 @@ func NewSorter(o CopyOptions) *Sorter {
 }
 
 func newSorter(memory int64, dir string) *Sorter {
-	s := &Sorter{memory: memory, store: runs.NewStore(dir)}
+	s := &Sorter{memory: memory, store: runs.NewStore(dir), crowded: crowdedTables}
 	s.tidier = newTidier(s.store, memory)
 	s.adder()
 	return s
@@ -103,7 +107,7 @@ func (s *Sorter) Close() { s.store.Close() }
 
 // forget frees what only Add needs.
 func (s *Sorter) forget() {
-	s.series, s.index, s.spare, s.stacks, s.labels, s.adders, s.ranking, s.tables = nil, nil, nil, nil, nil, nil, ranking{}, nil
+	s.series, s.holding, s.tracks, s.index, s.spare, s.stacks, s.labels, s.adders, s.ranking, s.tables = nil, nil, nil, nil, nil, nil, nil, nil, ranking{}, nil
 }
 
 // Add takes the rows of b, which it may reorder.
@@ -117,13 +121,7 @@ func blockLen(b *Batch, from, to int) int {
 
 // runsOf returns the runs of a series, new ones if it has none yet.
 func (s *Sorter) runsOf(series Series, args int) *seriesRuns {
-	if 2*len(s.series) >= len(s.index) {
-		s.index = make([]int32, max(64, 2*len(s.index)))
-		for n, r := range s.series {
-			*s.slot(&r.series) = int32(n + 1)
-		}
-	}
-	slot := s.slot(&series)
+	slot := s.slotOf(&series)
 	if *slot != 0 {
 		return s.series[*slot-1]
 	}
@@ -141,21 +139,58 @@ func (s *Sorter) runsOf(series Series, args int) *seriesRuns {
 // numberOf returns the number of a series of a mixture, for which few has room. That takes no look at what is known of it,
 // which for very many series is far from each other in memory.
 func (s *Sorter) numberOf(series Series) int32 {
-	t := int(series.Track)
-	if t < len(s.tracks) && s.tracks[t] != 0 && series.Part == 0 {
-		return s.tracks[t] - 1
+	number := s.sampled(&series) - 1
+	if number < 0 {
+		number = s.runsOf(series, 0).number
 	}
-	r := s.runsOf(series, 0)
-	if len(s.few) <= int(r.number) {
+	if len(s.few) <= int(number) {
 		s.few = append(s.few, make([]int32, len(s.series)-len(s.few))...)
 	}
-	if series.Part == 0 {
-		if len(s.tracks) <= t {
-			s.tracks = append(s.tracks, make([]int32, t+1-len(s.tracks))...)
-		}
-		s.tracks[t] = r.number + 1
+	return number
+}
+
+// sampled is 1 and the number of a series of samples, if it is found by its track; else 0.
+func (s *Sorter) sampled(series *Series) int32 {
+	if t := series.Track; series.Kind == Samples && series.Part == 0 && uint(t) < uint(len(s.tracks)) {
+		return s.tracks[t]
 	}
-	return r.number
+	return 0
+}
+
+// leastTracks is how many tracks are listed by their ids even if only few of them have samples.
+const leastTracks = 1 << 16
+
+// slotOf is where the number of a series is, or belongs. Most series are the samples of a track.
+func (s *Sorter) slotOf(series *Series) *int32 {
+	if at := s.sampled(series); at != 0 && s.series[at-1].series == *series {
+		return &s.tracks[series.Track]
+	}
+	if 2*s.indexed >= len(s.index) {
+		s.grow()
+	}
+	slot := s.slot(series)
+	if *slot != 0 {
+		return slot
+	}
+	t := int(series.Track)
+	if series.Kind != Samples || series.Part != 0 || t < 0 || t > max(leastTracks, 4*len(s.series)) || s.sampled(series) != 0 {
+		s.indexed++
+		return slot
+	}
+	if len(s.tracks) <= t {
+		s.tracks = append(s.tracks, make([]int32, t+1-len(s.tracks))...)
+	}
+	return &s.tracks[t]
+}
+
+// grow makes the index larger.
+func (s *Sorter) grow() {
+	s.index = make([]int32, max(64, 2*len(s.index)))
+	for n, r := range s.series {
+		if s.sampled(&r.series) != int32(n+1) {
+			*s.slot(&r.series) = int32(n + 1)
+		}
+	}
 }
 
 // seriesAtOnce is for how many series memory is taken at a time.
@@ -262,7 +297,7 @@ func (s *Sorter) finish() error {
 			s.series[number].mix(int(rows), 0)
 		}
 	}
-	s.adders, s.few, s.tracks = nil, nil, nil
+	s.adders, s.few, s.tracks, s.index = nil, nil, nil, nil
 	return nil
 }
 

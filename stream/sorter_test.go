@@ -248,11 +248,25 @@ func TestIndexOfSeries(t *testing.T) {
 			return Series{Kind: Counts, Process: ProcessID(1 + i<<11), Counter: CounterID(1 + i<<9)}
 		},
 		"parts": func(i int32) Series { return Series{Kind: Samples, Part: int64(1 + i), Process: 1, Track: 1} },
+		"samples": func(i int32) Series {
+			return Series{Kind: Samples, Process: ProcessID(1 + i>>4), Track: TrackID(1 + i ^ 5)}
+		},
+		"samples of few tracks": func(i int32) Series {
+			return Series{Kind: Samples, Process: 1, Track: TrackID(1 + i<<14)}
+		},
+		"samples of tracks that others have": func(i int32) Series {
+			return Series{Kind: Samples, Process: ProcessID(1 + i%3), Track: TrackID(1 + i/3)}
+		},
 	}
 	for name, of := range shapes {
 		s := newSorter(1<<20, t.TempDir())
 		for i := range int32(100_000) {
 			s.runsOf(of(i), 0)
+		}
+		for i := range int32(100_000) {
+			if r := s.runsOf(of(i), 0); r.number != i {
+				t.Fatalf("%s: series %d is taken for %d", name, i, r.number)
+			}
 		}
 		longest, run := 0, 0
 		for _, number := range s.index {

@@ -38,6 +38,12 @@ func (s *Store) Append(r *Run, block []byte) { s.arena.append(&r.held, block) }
 // Empty forgets all blocks in memory. Runs that had some must have been spilled.
 func (s *Store) Empty() { s.arena.empty() }
 
+// Free gives the memory of blocks back. All runs must have been spilled.
+func (s *Store) Free() { s.arena = arena{} }
+
+// Spilled reports whether any blocks are in the file.
+func (s *Store) Spilled() bool { return s.file.Size() > 0 }
+
 // Spill moves the blocks of r that are in memory to the file.
 func (s *Store) Spill(r *Run) error {
 	if r.held.first == 0 {
