@@ -113,9 +113,14 @@ func run(sizes []string, only, format, out string) error {
 		if err := c.check(); err != nil {
 			failed = append(failed, err)
 		}
-		curves = append(curves, c)
+		if len(c.points) > 0 {
+			curves = append(curves, c)
+		}
 	}
-	return errors.Join(append(failed, picture(curves, out))...)
+	if len(curves) > 0 {
+		failed = append(failed, picture(curves, out))
+	}
+	return errors.Join(failed...)
 }
 
 // measure makes a recording, and converts it until that took ten seconds in all, or three times. It is the run in
