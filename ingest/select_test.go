@@ -203,7 +203,7 @@ func TestSelectEvery(t *testing.T) {
 	}
 }
 
-// What is known of a process is freed when its events were read, if nothing is asked of it any more.
+// The description of a process is freed when its events were read, if nothing is asked of it any more.
 func TestForget(t *testing.T) {
 	dir := chapters(t)
 	found := find(t, []string{dir}, Options{})
