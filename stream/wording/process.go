@@ -60,8 +60,13 @@ func Heap(h *stream.Heap, end stream.Time) string {
 	if p := h.Last(); p != nil {
 		return Picture(p, end)
 	}
+	const same = 1e9 // ns: between two moments at which a heap is much the same
 	text := fmt.Sprintf("%s, %.1f MiB", before(h.Sampled, end), float64(h.Explained)/mebi)
-	return text + explains(h.Share(), fmt.Sprintf("the %.1f MiB that the heap had %s", float64(h.InUse)/mebi, before(h.Counted, end)))
+	had, when := float64(h.InUse)/mebi, before(h.Counted, end)
+	if h.Share() > 100 && h.Counted > h.Sampled+same { // what was sampled may have been freed since
+		return text + fmt.Sprintf("; the heap had %.1f MiB %s", had, when)
+	}
+	return text + explains(h.Share(), fmt.Sprintf("the %.1f MiB that the heap had %s", had, when))
 }
 
 // Picture says how far the last picture of the heap can be trusted that was taken near a limit.

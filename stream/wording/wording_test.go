@@ -51,3 +51,20 @@ func TestEnd(t *testing.T) {
 		}
 	}
 }
+
+// A heap that shrank after it was sampled is no estimate of what it was before.
+func TestHeap(t *testing.T) {
+	const second, mib = 1_000_000_000, 1 << 20
+	for _, tt := range []struct {
+		heap stream.Heap
+		text string
+	}{
+		{stream.Heap{Sampled: 3 * second, Counted: 10 * second, Explained: 150 * mib, InUse: 200 * mib}, "7.0 s before the end, 150.0 MiB, which is 75 % of the 200.0 MiB that the heap had 0.0 s before the end"},
+		{stream.Heap{Sampled: 9.5 * second, Counted: 10 * second, Explained: 3 * mib, InUse: 2 * mib}, "0.5 s before the end, 3.0 MiB, an estimate of the 2.0 MiB that the heap had 0.0 s before the end"},
+		{stream.Heap{Sampled: 3 * second, Counted: 10 * second, Explained: 178 * mib, InUse: 108 * mib}, "7.0 s before the end, 178.0 MiB; the heap had 108.0 MiB 0.0 s before the end"},
+	} {
+		if text := Heap(&tt.heap, 10*second); text != tt.text {
+			t.Errorf("%+v: %q, want %q", tt.heap, text, tt.text)
+		}
+	}
+}
