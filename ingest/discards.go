@@ -99,9 +99,17 @@ func (p *Process) From() stream.Time {
 // InPlace reports whether p is read where it lies, in a directory or a packed file, and not from an
 // archive that was unpacked, or another tool's file.
 func (p *Process) InPlace() bool {
-	_, packed := p.files.(interface{ Live(instance uint64) bool })
-	return p.foreign == nil && (packed || p.disk != "")
+	return p.foreign == nil && (p.packed() || p.disk != "")
 }
+
+// packed reports whether p lies in a packed file.
+func (p *Process) packed() bool {
+	_, ok := p.files.(snapshots)
+	return ok
+}
+
+// snapshots are the files of an archive that knows which processes were recording when it was packed.
+type snapshots interface{ Live(instance uint64) bool }
 
 // Snapshot reports whether p was recording when its archive was packed, or at the end of a slice, so
 // that nothing tells how it ended.
@@ -109,6 +117,6 @@ func (p *Process) Snapshot() bool {
 	if p.EndsLeftOut() && p.Exit == nil {
 		return true
 	}
-	a, ok := p.files.(interface{ Live(instance uint64) bool })
+	a, ok := p.files.(snapshots)
 	return ok && a.Live(p.Instance)
 }

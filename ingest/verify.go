@@ -25,6 +25,16 @@ type Verdict struct {
 	Problems []Problem `json:"problems"`
 }
 
+// First says what the first damage is, and where; "" if there is none.
+func (v *Verdict) First() string {
+	for _, p := range v.Problems {
+		if !p.harmless {
+			return p.Where + ": " + p.What
+		}
+	}
+	return ""
+}
+
 // File is the result of verifying one chunk, stack ring or dictionary.
 type File struct {
 	Name     string `json:"name"`
@@ -68,6 +78,20 @@ func (f *Found) Verify() []Verdict {
 		}
 	}
 	return verdicts
+}
+
+// Damaged verifies our recordings that have ended and were not packed before, and returns the verdicts on
+// those that are damaged. Copying them says nothing of that: it does not look at what the bytes mean.
+func (f *Found) Damaged() (damaged []Verdict) {
+	for _, p := range f.Processes {
+		if p.foreign != nil || p.Alive || p.packed() {
+			continue
+		}
+		if v := p.verify(); v.Damaged {
+			damaged = append(damaged, v)
+		}
+	}
+	return damaged
 }
 
 // Unverified counts foreign processes, whose files have no checksums.

@@ -66,7 +66,23 @@ func (c *packOutput) write(s *input.Tool, found *ingest.Found, span ingest.PackS
 	if !c.Quiet {
 		s.Say(packedText(c.Output, sum) + c.kept(s, span))
 	}
+	if span == (ingest.PackSpan{}) {
+		warnDamaged(s, found)
+	}
 	return incomplete(found, lost)
+}
+
+// warnDamaged tells of damage that was copied: while the recordings themselves are there, something may still be done
+// about it. A slice is not looked at, for most of its recording is not even read.
+func warnDamaged(s *input.Tool, found *ingest.Found) {
+	const most = 3
+	damaged := found.Damaged()
+	for _, v := range damaged[:min(most, len(damaged))] {
+		s.Warn(fmt.Errorf("%s is damaged: %s; gprof-convert verify says more", v.Dir, v.First()))
+	}
+	if n := len(damaged) - most; n > 0 {
+		s.Warn(fmt.Errorf("%s more are damaged", human.Plural(n, "recording")))
+	}
 }
 
 // kept says from when to when a slice reaches: a little more than was asked for.

@@ -65,22 +65,15 @@ func sumUp(verdicts []ingest.Verdict) *verdictSum {
 		sum.lost += v.Lost
 		if v.Damaged {
 			sum.Damaged = append(sum.Damaged, v.Instance)
-			sum.noteFirst(v)
+			if sum.first == "" {
+				sum.first = v.First()
+			}
 		}
 		if v.Unproven > 0 && sum.why == "" {
 			sum.why = whyUnproven(v)
 		}
 	}
 	return sum
-}
-
-// noteFirst keeps the first problem.
-func (sum *verdictSum) noteFirst(v *ingest.Verdict) {
-	for _, p := range v.Problems {
-		if sum.first == "" && !p.Harmless() {
-			sum.first = fmt.Sprintf("%s: %s", p.Where, p.What)
-		}
-	}
 }
 
 // noteFailed counts inputs without a complete verdict: nobody knows what is missing.
