@@ -153,7 +153,7 @@ func (s *Sink) notes(r *Report, alone int64) []string {
 	if r.Slow.Wall > 0 && float64(r.Slow.Exact) < wellKnown*float64(r.Slow.Wall) {
 		switch {
 		case !s.seen.states:
-			add("no execution trace covers this time, so nothing is exact: rec.Trace or GPROF_TRACE=5s keeps one (docs/slow.md)")
+			add("no execution trace covers this time, so nothing is exact: record with GPROF_TRACE=5s and a trigger that writes the trace, such as GPROF_TRIGGERS='http.request>1s: trace 1s' (docs/slow.md)")
 		default:
 			add("execution traces cover %.0f %% of the slow intervals' time", 100*float64(r.Slow.Exact)/float64(r.Slow.Wall))
 		}
