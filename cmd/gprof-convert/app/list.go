@@ -13,7 +13,7 @@ import (
 )
 
 type listCmd struct {
-	What   string   `arg:"" help:"Which markers and counters: NAME, or NAME[duration>100ms, FIELD=VALUE] as for --during. * and ? stand for characters."`
+	What   string   `arg:"" help:"Which markers and counters, of those that gprof-convert top --by marker and --by counter list: NAME, or NAME[duration>100ms, FIELD=VALUE] as for --during. * and ? stand for characters."`
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	By     string   `default:"last" enum:"${orders}" placeholder:"ORDER" help:"Which markers to pick: ${enum}. Default: ${default}."`
 	Rows   int      `short:"n" default:"20" placeholder:"N" help:"How many markers to show; 0 is all. Default: ${default}."`

@@ -13,7 +13,7 @@ import (
 )
 
 type slowCmd struct {
-	Marker string   `arg:"" help:"Which markers: 'http.request[duration>p99]', 'order[duration>100ms, items>=20]'. Without brackets: [duration>p99]."`
+	Marker string   `arg:"" help:"Which markers, of those that gprof-convert top --by marker lists: 'http.request[duration>p99]', 'order[duration>100ms, items>=20]'. Without brackets: [duration>p99]."`
 	Inputs []string `arg:"" name:"input" help:"${inputs}"`
 	JSON   bool     `name:"json" help:"Print JSON, with all that was found."`
 	HTML   string   `name:"html" placeholder:"FILE" help:"Also write a page that needs no other file."`
