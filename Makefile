@@ -63,10 +63,11 @@ hosts: ## record programs that are hard on a sampler until there are SAMPLES of 
 mutants: tools ## break each rule of docs/gecko.md, and see which test finds it
 	go -C fixtures run ./mutants
 
-bench: tools ## run all benchmarks: the stages COUNT times, what outputs cost, recording beside its peers; out/bench.txt is for `go -C bench tool benchstat`
+bench: tools ## run all benchmarks: the stages COUNT times, what outputs cost, two cores and many dumps, recording beside its peers; out/bench.txt is for `go -C bench tool benchstat`
 	@mkdir -p out && rm -f out/bench.txt
 	for module in $$(.ci/modules); do go -C $$module test -run '^$$' -bench . -benchmem -count $(COUNT) ./... | tee -a $(CURDIR)/out/bench.txt; done
 	go -C bench/outputs run . -benchstat $(CURDIR)/out/bench.txt
+	go -C bench run ./cores -benchstat $(CURDIR)/out/bench.txt
 	for i in $$(seq $(COUNT)); do go -C bench/peers run . -benchstat $(CURDIR)/out/bench.txt; done
 
 engines: ## do the tasks of a plan with Spark, Flink, Dask, Ray and Slurm, and as Kubernetes would; a worker is killed in each

@@ -17,12 +17,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"gprof/bench/internal/program"
@@ -73,18 +71,11 @@ func main() {
 }
 
 func run(sizes []string, only, format, out string) error {
-	dir, err := os.MkdirTemp("/var/tmp", "growth")
+	dir, remove, err := program.Scratch("growth")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	ended := make(chan os.Signal, 1)
-	signal.Notify(ended, os.Interrupt, syscall.SIGTERM)
-	go func() { // such recordings fill a disk
-		<-ended
-		os.RemoveAll(dir)
-		os.Exit(1)
-	}()
+	defer remove()
 	tool, err := program.Build(dir)
 	if err != nil {
 		return err

@@ -59,11 +59,11 @@ func run(base string, rounds int) error {
 		}
 		base = strings.TrimSpace(string(tag))
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "since")
+	dir, remove, err := program.Scratch("since")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	before, err := buildAt(root, base, dir)
 	if err != nil {
 		return err

@@ -6,11 +6,15 @@ package program
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -54,6 +58,22 @@ func Corpus(made *corpus.Corpus, flags ...string) error {
 	return json.Unmarshal(told.Bytes(), made)
 }
 
+// Scratch makes a directory for recordings, which fill a disk: remove deletes it, and so does an interruption, which ends the program.
+func Scratch(name string) (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp("/var/tmp", name)
+	if err != nil {
+		return "", nil, err
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ended
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}()
+	return dir, func() error { return os.RemoveAll(dir) }, nil
+}
+
 // Cost is what a run of a program took.
 type Cost struct {
 	Wall time.Duration
@@ -79,6 +99,22 @@ func Run(cmd *exec.Cmd) (Cost, error) {
 		c.Peak <<= 10
 	}
 	return c, nil
+}
+
+// Quartiles are of figures in any order.
+func Quartiles(v []float64) (middle, low, high float64) {
+	v = slices.Sorted(slices.Values(v))
+	return v[len(v)/2], v[len(v)/4], v[len(v)*3/4]
+}
+
+// Append appends lines of Go's benchmarks to a file, for benchstat.
+func Append(file, lines string) error {
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = w.WriteString(lines)
+	return errors.Join(err, w.Close())
 }
 
 // Ratios are of runs of two programs in turn: logarithms of what one took beside the other.
