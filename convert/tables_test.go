@@ -95,18 +95,14 @@ func TestSameTables(t *testing.T) {
 	var pairs []pair
 	var all [2][]string
 	for i, c := range streamtest.Cases {
-		for k, compression := range []Compression{tables.Zstd, tables.LZ4, tables.None} {
-			if i%2 == 1 && k != 0 {
-				continue // half of the cases will do
-			}
-			p := pair{name: fmt.Sprint(c.Name, " ", compression)}
-			p.dirs[0], p.dirs[1] = inBoth(t, c, Options{Compression: compression})
-			for f, extension := range []string{".parquet", ".arrow"} {
-				p.files[f] = tableFiles(t, p.dirs[f], extension)
-				all[f] = append(all[f], p.files[f]...)
-			}
-			pairs = append(pairs, p)
+		compression := []Compression{tables.Zstd, tables.LZ4, tables.None}[i%3] // in turn: none looks at what it compresses, and arrow's own test has another
+		p := pair{name: fmt.Sprint(c.Name, " ", compression)}
+		p.dirs[0], p.dirs[1] = inBoth(t, c, Options{Compression: compression})
+		for f, extension := range []string{".parquet", ".arrow"} {
+			p.files[f] = tableFiles(t, p.dirs[f], extension)
+			all[f] = append(all[f], p.files[f]...)
 		}
+		pairs = append(pairs, p)
 	}
 	var answers [2][][]judges.Row
 	var err [2]error

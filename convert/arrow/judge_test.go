@@ -80,8 +80,8 @@ var eventTableOf = map[stream.Kind]string{
 	stream.Pauses: "pauses", stream.Overheads: "overheads", stream.Logs: "logs", stream.Pages: "pages",
 }
 
-// All cases, compressed in each way, read by apache-arrow: each table is there,
-// and has the rows that were written.
+// All cases, read by apache-arrow: each table is there, and has the rows that were written. They are
+// compressed in one way after the other; in convert, TestSameTables reads each in another way.
 func TestReaderSeesCases(t *testing.T) {
 	t.Parallel()
 	type written struct {
@@ -91,16 +91,15 @@ func TestReaderSeesCases(t *testing.T) {
 	}
 	var all []written
 	var files []string
-	for _, c := range streamtest.Cases {
-		for _, compression := range []tables.Compression{tables.None, tables.LZ4, tables.Zstd} {
-			b := streamtest.NewBuilder()
-			c.Build(b)
-			w := written{name: fmt.Sprint(c.Name, " ", compression)}
-			w.dir, w.count = convert(t, b.Source(), compression)
-			w.files = filesOf(t, w.dir)
-			files = append(files, w.files...)
-			all = append(all, w)
-		}
+	for i, c := range streamtest.Cases {
+		compression := []tables.Compression{tables.LZ4, tables.None, tables.Zstd}[i%3]
+		b := streamtest.NewBuilder()
+		c.Build(b)
+		w := written{name: fmt.Sprint(c.Name, " ", compression)}
+		w.dir, w.count = convert(t, b.Source(), compression)
+		w.files = filesOf(t, w.dir)
+		files = append(files, w.files...)
+		all = append(all, w)
 	}
 	answers, err := judges.Arrow(t.Context(), files...)
 	if err != nil {
