@@ -44,7 +44,7 @@ func fleetOf(t *testing.T, dumps int) (in string) {
 // The dumps of a fleet are one data set, also if the batch was interrupted and
 // killed in between, and every query that is delivered is about all of them.
 func TestFleet(t *testing.T) {
-	const dumps = 90
+	const dumps = 45
 	in, out, whole := fleetOf(t, dumps), t.TempDir(), filepath.Join(t.TempDir(), "whole")
 	sessions := func() int {
 		names, err := filepath.Glob(filepath.Join(out, "coverage", "service=shop", "*", "*.parquet"))
