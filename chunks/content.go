@@ -64,10 +64,22 @@ func pageStart(page int) uint32 { return uint32(page) * rawformat.PageSize }
 // An error is one of reading, which a problem reports as well. The bytes that could be
 // read count nevertheless.
 func (c *content) load(im *Image) error {
-	*c = content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
-	in, err := openInput(im.fsys, im.Name, rawformat.MaxChunkFile)
+	next := content{image: im, header: im.Header, room: c.room, pages: c.pages[:0], problems: c.problems[:0]}
+	*c = content{image: im, header: im.Header} // if reading hangs, it has the buffers
+	result, err := grouped(im.fsys, next.read)
+	if err != nil {
+		return c.unreadable(err)
+	}
+	*c = next
+	return result
+}
+
+// read is load in a file system.
+func (c *content) read(fsys fs.FS) error {
+	im := c.image
+	in, err := openInput(fsys, im.Name, rawformat.MaxChunkFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && dirExists(im.fsys, im.Name):
+	case errors.Is(err, fs.ErrNotExist) && dirExists(fsys, im.Name):
 		c.stale(givenBack)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):

@@ -38,11 +38,26 @@ func (r *Records) Reset(d *Dict, report func(Problem)) {
 	}
 }
 
-// read returns the file's bytes, none if it is not the same file any more.
+// read returns the file's bytes, none if it is not the same file any more. Room must not be used again, but the bytes may be.
 func (d *Dict) read(room []byte) (data []byte, pr probe) {
-	in, err := openInput(d.fsys, d.Name, rawformat.MaxRecordFile)
+	type result struct {
+		data []byte
+		probe
+	}
+	r, err := grouped(d.fsys, func(fsys fs.FS) (r result) {
+		r.data, r.probe = d.readIn(fsys, room)
+		return r
+	})
 	if err != nil {
-		if pr.fail(d.Name, d.Size, err); errors.Is(err, fs.ErrNotExist) && dirExists(d.fsys, d.Name) {
+		r.fail(d.Name, d.Size, err)
+	}
+	return r.data, r.probe
+}
+
+func (d *Dict) readIn(fsys fs.FS, room []byte) (data []byte, pr probe) {
+	in, err := openInput(fsys, d.Name, rawformat.MaxRecordFile)
+	if err != nil {
+		if pr.fail(d.Name, d.Size, err); errors.Is(err, fs.ErrNotExist) && dirExists(fsys, d.Name) {
 			pr.problems = []Problem{goneSince(d.Name)} // after the last chunk that needed it
 		}
 		return room[:0], pr

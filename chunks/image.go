@@ -173,6 +173,26 @@ type RegularOpener interface {
 	OpenRegular(name string) (f fs.File, size int64, err error)
 }
 
+// Grouper is a file system that does several operations as one, because one that may hang takes time to wait for. Group calls op
+// with a file system for that time. After an error op may still be running: it must not touch what its caller goes on to use.
+type Grouper interface {
+	fs.FS
+	Group(op func(fs.FS)) error
+}
+
+// grouped returns what read returns; in a [Grouper] all that it does is one operation. The error is that of the group.
+func grouped[T any](fsys fs.FS, read func(fs.FS) T) (result T, err error) {
+	g, ok := fsys.(Grouper)
+	if !ok {
+		return read(fsys), nil
+	}
+	var done T
+	if err = g.Group(func(inside fs.FS) { done = read(inside) }); err != nil {
+		return result, err
+	}
+	return done, nil
+}
+
 // OpenRegular opens a file and tells its size. One that is not regular is refused before it is opened, because a pipe would
 // block: the error is [ErrNotRegular] then.
 func OpenRegular(fsys fs.FS, name string) (f fs.File, size int64, err error) {
@@ -218,7 +238,7 @@ func (in *input) read(dst []byte, off int64) ([]byte, error) {
 	return dst[:n], err
 }
 
-// readAll reads a whole file of at most limit bytes, into room if that is large enough. After an error room must not be used.
+// readAll reads a whole file of at most limit bytes, into room if that is large enough.
 // [rawformat.Slack] bytes of capacity follow.
 func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if err := in.within(limit); err != nil {
@@ -227,20 +247,7 @@ func (in *input) readAll(room []byte, limit int64) ([]byte, error) {
 	if size := int(in.size) + rawformat.Slack; cap(room) < size {
 		room = make([]byte, 0, size) // slices.Grow clears it in one go, during which the collector can't begin
 	}
-	if own, ok := in.ReaderAt.(OwningReader); ok {
-		n, err := own.ReadOwn(room[:in.size], 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		return room[:n], nil
-	}
 	return in.read(room[:in.size], 0)
-}
-
-// OwningReader is a file that is read without a copy of its bytes. ReadOwn is ReadAt, but after an error, other than
-// [io.EOF], the memory is the file's: a read that takes too long may still fill it.
-type OwningReader interface {
-	ReadOwn(p []byte, off int64) (n int, err error)
 }
 
 // within returns an error if the file is longer than limit.

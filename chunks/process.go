@@ -52,14 +52,50 @@ type Process struct {
 // files are read again, and only ranges that the first look saw the end of can be gaps
 // then. In a copy of a live process a sample may be both in a stack ring and in a chunk;
 // it counts once.
-func OpenProcess(fsys fs.FS, dir string) (*Process, error) { return OpenListed(fsys, dir, nil) }
+func OpenProcess(fsys fs.FS, dir string) (*Process, error) {
+	p, _, err := OpenIf(fsys, dir, func([]fs.DirEntry) bool { return true })
+	return p, err
+}
 
-// OpenListed is OpenProcess of a directory that was listed just now; without entries it is listed.
-func OpenListed(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error) {
-	p, err := openProcess(fsys, dir, entries, math.MaxUint64)
+// OpenIf lists a directory, and opens it as OpenProcess does if its entries look like those of a process; else p is nil.
+func OpenIf(fsys fs.FS, dir string, isProcess func([]fs.DirEntry) bool) (p *Process, entries []fs.DirEntry, err error) {
+	type result struct {
+		p       *Process
+		entries []fs.DirEntry
+		err     error
+	}
+	r, err := grouped(fsys, func(inside fs.FS) (r result) {
+		if r.entries, r.err = fs.ReadDir(inside, dir); r.err != nil && len(r.entries) == 0 || !isProcess(r.entries) {
+			return r
+		}
+		r.p, r.err = openLive(inside, dir, r.entries, r.err)
+		return r
+	})
+	if r.p != nil {
+		r.p.readFrom(fsys)
+	}
+	return r.p, r.entries, cmp.Or(err, r.err)
+}
+
+// readFrom sets the file system that files are read from.
+func (p *Process) readFrom(fsys fs.FS) {
+	for _, im := range slices.Concat(p.Chunks, p.LeftOut) {
+		im.fsys = fsys
+	}
+	for _, d := range p.Dicts {
+		d.fsys = fsys
+	}
+}
+
+// openLive opens a directory with these entries, of which the error of listing may have cost some.
+func openLive(fsys fs.FS, dir string, entries []fs.DirEntry, listing error) (*Process, error) {
+	p, err := openProcess(fsys, dir, entries, listing, math.MaxUint64)
 	for looked := 1; err == nil && looked < looks && p.mayTurn(); looked++ {
 		before := p.Problems
-		if p, err = openProcess(fsys, dir, nil, p.end()); err == nil && slices.Equal(before, p.Problems) {
+		if entries, err = fs.ReadDir(fsys, dir); err != nil && len(entries) == 0 {
+			return nil, err
+		}
+		if p, err = openProcess(fsys, dir, entries, err, p.end()); err == nil && slices.Equal(before, p.Problems) {
 			break // nothing goes on
 		}
 	}
@@ -71,16 +107,10 @@ func OpenListed(fsys fs.FS, dir string, entries []fs.DirEntry) (*Process, error)
 const looks = 3
 
 // openProcess is one look. Missing ranges from the index sure on are not gaps.
-func openProcess(fsys fs.FS, dir string, entries []fs.DirEntry, sure uint64) (p *Process, err error) {
-	if len(entries) == 0 {
-		entries, err = fs.ReadDir(fsys, dir)
-	}
-	if err != nil && len(entries) == 0 {
-		return nil, err
-	}
+func openProcess(fsys fs.FS, dir string, entries []fs.DirEntry, listing error, sure uint64) (*Process, error) {
 	o := opening{fsys: fsys, listed: true, sure: sure, p: &Process{Dir: dir}}
-	if err != nil {
-		o.report(Problem{Class: Unreadable, Where: path.Base(dir), What: err.Error(), Blocks: -1})
+	if listing != nil {
+		o.report(Problem{Class: Unreadable, Where: path.Base(dir), What: listing.Error(), Blocks: -1})
 	}
 	for _, e := range entries {
 		o.file(path.Join(dir, e.Name()))

@@ -336,7 +336,10 @@ func (s *recordScan) lost(at, resume, next int, err error) {
 
 func isTruncated(err error) bool { return errors.Is(err, rawformat.ErrTruncated) }
 
-// probeRecords reads a meta or exit file, the header first, so that a large file which is
+// readAtOnce is how much of a meta or exit file is read with its header: mostly all.
+const readAtOnce = 4 << 10
+
+// probeRecords reads a meta or exit file, the beginning first, so that a large file which is
 // not ours is not read. Of a dictionary it reads just the header. It returns nil when the
 // file cannot be used.
 func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
@@ -348,7 +351,11 @@ func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	}
 	defer in.Close()
 	f := &recordFile{name: name, size: in.size}
-	head, err := in.read(make([]byte, rawformat.RecordHeaderSize), 0)
+	beginning := int64(readAtOnce)
+	if magic == rawformat.MagicDict {
+		beginning = rawformat.RecordHeaderSize
+	}
+	head, err := in.read(make([]byte, min(in.size, beginning)), 0)
 	if err == nil {
 		pr.ours = bytes.HasPrefix(head, []byte(magic))
 		f.header, err = rawformat.ReadRecordHeader(head)
@@ -360,6 +367,8 @@ func probeRecords(fsys fs.FS, name, magic string) (*recordFile, probe) {
 	case err != nil:
 	case magic == rawformat.MagicDict:
 		err = in.within(rawformat.MaxRecordFile)
+	case in.size <= beginning:
+		f.data = head
 	default:
 		f.data, err = in.readAll(nil, rawformat.MaxMetaFile)
 	}

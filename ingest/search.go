@@ -178,13 +178,14 @@ func (s *search) warn(l location, err error) {
 // files that are named like ours don't hide others. Files are read concurrently: there may be
 // thousands.
 func (s *search) tree(l location, depth int) (n int, err error) {
-	entries, err := fs.ReadDir(l.files, l.name)
-	if err != nil {
+	p, entries, err := chunks.OpenIf(l.files, l.name, isProcess)
+	process := isProcess(entries)
+	if err != nil && !process {
 		return 0, err
 	}
-	before, process := s.found(), isProcess(entries)
-	if process {
-		err = s.process(l, entries)
+	before := s.found()
+	if p != nil {
+		s.add(p, l)
 	}
 	for some := range slices.Chunk(entries, maxParts) {
 		s.entries(l, some, process, depth)
@@ -250,15 +251,6 @@ func (s *search) entry(l location, mode fs.FileMode) error {
 	case mode&fs.ModeNamedPipe != 0:
 		return errors.New("is a pipe in a directory; it is read if it is an input by name")
 	}
-	return nil
-}
-
-func (s *search) process(l location, entries []fs.DirEntry) error {
-	p, err := chunks.OpenListed(l.files, l.name, entries)
-	if err != nil {
-		return err
-	}
-	s.add(p, l)
 	return nil
 }
 

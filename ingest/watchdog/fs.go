@@ -12,12 +12,16 @@ import (
 type Mount struct{ gone atomic.Bool }
 
 // FS returns fsys, which is on m, with its operations watched. Its files are [io.ReaderAt] if those
-// of fsys are, and it has OpenRegular if fsys has.
+// of fsys are, and it has OpenRegular if fsys has. It has Group.
 func (w *Watch) FS(fsys fs.FS, m *Mount) fs.FS {
 	if w.tick <= 0 {
 		return fsys
 	}
-	watched := &watchedFS{&mountWatch{w, m}, fsys}
+	return newFS(&mountWatch{Watch: w, m: m}, fsys)
+}
+
+func newFS(w *mountWatch, fsys fs.FS) fs.FS {
+	watched := &watchedFS{w, fsys}
 	if o, ok := fsys.(regularOpener); ok {
 		return &watchedOpener{watched, o}
 	}
@@ -58,19 +62,33 @@ type watchedFS struct {
 // mountWatch is a watch of a mount.
 type mountWatch struct {
 	*Watch
-	m *Mount
+	m      *Mount
+	inside bool // a group, which is waited for as a whole
 }
 
 // Do is [Watch.Do], and remembers that the mount is gone.
 func (w *mountWatch) Do(op func()) error {
-	if w.m.gone.Load() {
+	switch {
+	case w.m.gone.Load():
 		return ErrStalled
+	case w.inside:
+		op()
+		w.progress.Add(1)
+		return nil
 	}
 	err := w.Watch.Do(op)
 	if err != nil {
 		w.m.gone.Store(true)
 	}
 	return err
+}
+
+// Group calls op with a file system like this one, and waits for it as for one operation: to wait for each of thousands of
+// small files takes longer than to read them. What op does there is progress. After an error op may still be running: it
+// must not touch what its caller goes on to use.
+func (f *watchedFS) Group(op func(fs.FS)) error {
+	inside := newFS(&mountWatch{f.w.Watch, f.w.m, true}, f.fsys)
+	return stallError("read", ".", f.w.Do(func() { op(inside) }))
 }
 
 // Open implements [fs.FS]. A file that opens too late is closed.
@@ -121,11 +139,9 @@ func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
 		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errors.ErrUnsupported}
 	}
 	for n < len(p) && err == nil {
-		b, here := f.w.buffer(len(p)-n), off+int64(n)
 		var m int
-		m, err = read(f.w, func() (int, error) { return at.ReadAt(*b, here) })
-		n += copy(p[n:], (*b)[:m])
-		f.w.done(b, err)
+		m, err = f.piece(at, p[n:min(n+piece, len(p))], off+int64(n))
+		n += m
 	}
 	if n == len(p) {
 		err = nil
@@ -133,22 +149,16 @@ func (f *watchedFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, stallError("read", f.name, err)
 }
 
-// ReadOwn is ReadAt into memory that is the file's if there is an error: a read that hangs may still fill it.
-func (f *watchedFile) ReadOwn(p []byte, off int64) (n int, err error) {
-	at, ok := f.f.(io.ReaderAt)
-	if !ok {
-		return 0, &fs.PathError{Op: "read", Path: f.name, Err: errors.ErrUnsupported}
+// piece reads some bytes. Outside of a group a read that hangs may come back when its caller uses the memory again.
+func (f *watchedFile) piece(at io.ReaderAt, p []byte, off int64) (n int, err error) {
+	if f.w.inside {
+		return read(f.w, func() (int, error) { return at.ReadAt(p, off) })
 	}
-	for n < len(p) && err == nil {
-		b, here := p[n:min(n+piece, len(p))], off+int64(n)
-		var m int
-		m, err = read(f.w, func() (int, error) { return at.ReadAt(b, here) })
-		n += m
-	}
-	if n == len(p) {
-		err = nil
-	}
-	return n, stallError("read", f.name, err)
+	b := f.w.buffer(len(p))
+	n, err = read(f.w, func() (int, error) { return at.ReadAt(*b, off) })
+	copy(p, (*b)[:n])
+	f.w.done(b, err)
+	return n, err
 }
 
 func (f *watchedFile) Read(p []byte) (int, error) {

@@ -100,10 +100,12 @@ func TestStalledPipe(t *testing.T) {
 type mount struct {
 	fstest.MapFS
 	gone   chan struct{} // nil: it is there
+	slow   time.Duration // of each operation
 	closed atomic.Int32
 }
 
 func (m *mount) wait() {
+	time.Sleep(m.slow)
 	if m.gone != nil {
 		<-m.gone
 	}
@@ -162,10 +164,6 @@ func TestDeadMount(t *testing.T) {
 		if err != nil || size != 3*piece {
 			t.Fatalf("%d bytes, %v", size, err)
 		}
-		clear(whole)
-		if n, err := own.(*watchedFile).ReadOwn(whole, 0); n != 3*piece || err != io.EOF || string(whole[n-1:]) != "x\x00" {
-			t.Errorf("%d bytes, %v", n, err)
-		}
 		m.gone = make(chan struct{})
 		// Each as the first one that hangs.
 		again := func() fs.FS { return w.FS(m, new(Mount)) }
@@ -173,7 +171,7 @@ func TestDeadMount(t *testing.T) {
 		_, errStat := fs.Stat(again(), "d/f")
 		_, errDir := fs.ReadDir(again(), "d")
 		_, _, errRegular := regular(again())
-		_, errOwn := own.(*watchedFile).ReadOwn(make([]byte, 1), 0)
+		_, errOwn := own.(io.ReaderAt).ReadAt(make([]byte, 1), 0)
 		p := []byte("mine")
 		n, errRead := f.(io.ReaderAt).ReadAt(p, 0)
 		start := time.Now() // the mount of fsys is known to be gone now
@@ -195,6 +193,61 @@ func TestDeadMount(t *testing.T) {
 		}
 		f.Close()
 		own.Close()
+	})
+}
+
+type grouper interface{ Group(op func(fs.FS)) error }
+
+// What a group does is done when Group returns, and each operation in it is progress: it may take many ticks.
+func TestGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mount{MapFS: fstest.MapFS{"d/f": {Data: bytes.Repeat([]byte("x"), 3*piece)}}, slow: tick * 3 / 4}
+		fsys := New(tick).FS(m, new(Mount))
+		whole := make([]byte, 3*piece+1)
+		start := time.Now()
+		err := fsys.(grouper).Group(func(inside fs.FS) {
+			f, size, err := inside.(regularOpener).OpenRegular("d/f")
+			if err != nil || size != 3*piece {
+				t.Errorf("%d bytes, %v", size, err)
+			}
+			defer f.Close()
+			if n, err := f.(io.ReaderAt).ReadAt(whole, 0); n != 3*piece || err != io.EOF || string(whole[n-1:]) != "x\x00" {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+			_, err1 := fs.Stat(inside, "d/f")
+			_, err2 := fs.ReadDir(inside, "d")
+			if err := errors.Join(err1, err2); err != nil {
+				t.Error(err)
+			}
+		})
+		if took := time.Since(start); err != nil || took < 3*tick {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// A group that hangs is given up, and does nothing more when it comes back.
+func TestDeadGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mount{MapFS: fstest.MapFS{"f": {Data: []byte("x")}}, gone: make(chan struct{})}
+		fsys := New(tick).FS(m, new(Mount))
+		var later error
+		start := time.Now()
+		err := fsys.(grouper).Group(func(inside fs.FS) {
+			inside.Open("f")
+			_, later = fs.Stat(inside, "f")
+		})
+		if took := time.Since(start); !errors.Is(err, ErrStalled) || took > 2*tick {
+			t.Errorf("%v after %v", err, took)
+		}
+		if _, err := fs.Stat(fsys, "f"); !errors.Is(err, ErrStalled) {
+			t.Errorf("%v, want that the mount is known to be gone", err)
+		}
+		close(m.gone)
+		synctest.Wait()
+		if !errors.Is(later, ErrStalled) {
+			t.Errorf("%v, want that the group ends", later)
+		}
 	})
 }
 
