@@ -171,6 +171,9 @@ func (a *parallelMerge) stop() {
 	}
 }
 
+// aheadBatches is how many batches each reader reads before they are asked for.
+const aheadBatches = 2
+
 func (a *parallelMerge) start() {
 	a.empty = make(chan *Batch, aheadBatches*a.jobs)
 	for range aheadBatches * a.jobs {

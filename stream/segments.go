@@ -205,41 +205,53 @@ func (s *segments) cut(b *Batch) {
 	s.given += n
 }
 
-// aheadBatches is how many batches are made before they are asked for.
-const aheadBatches = 2
+const (
+	// aheadGroups is how many groups of batches are made before they are asked for.
+	aheadGroups = 2
+
+	// groupBatches is how many small batches are handed on together: to wake a goroutine takes longer than to copy them.
+	groupBatches = 32
+	smallRows    = 128
+	smallArgs    = 16 << 10 // bytes
+)
 
 // ahead calls a function that makes batches on a goroutine of its own, and
 // hands them on in order.
 type ahead struct {
-	made, spare chan madeBatch
+	made, spare chan *batchGroup
 	quit        chan struct{}
 	working     sync.WaitGroup
+	given       *batchGroup // is being given; nil: none
+	at          int         // of its small batches
 }
 
-type madeBatch struct {
-	batch *Batch
-	err   error // of the last call
+// batchGroup is batches in order. They keep their memory.
+type batchGroup struct {
+	small []Batch // up to groupBatches
+	large Batch   // after the small ones, if they are fewer
+	err   error   // instead of the large one
 }
 
 // startAhead begins to call next, until it returns an error. The caller must
 // call stop.
 func startAhead(next func(*Batch) error) *ahead {
-	a := &ahead{made: make(chan madeBatch, aheadBatches), spare: make(chan madeBatch, aheadBatches), quit: make(chan struct{})}
-	for range aheadBatches {
-		a.spare <- madeBatch{batch: new(Batch)}
+	a := &ahead{made: make(chan *batchGroup, aheadGroups), spare: make(chan *batchGroup, aheadGroups), quit: make(chan struct{})}
+	for range aheadGroups {
+		a.spare <- &batchGroup{}
 	}
 	a.working.Go(func() { a.make(next) })
 	return a
 }
 
-// make calls next whenever there is a spare batch to fill.
+// make fills whatever group is spare.
 func (a *ahead) make(next func(*Batch) error) {
 	for {
 		select {
-		case m := <-a.spare:
-			m.err = next(m.batch)
-			a.made <- m // has room for all there are
-			if m.err != nil {
+		case g := <-a.spare:
+			g.fill(next)
+			err := g.err
+			a.made <- g // has room for all there are
+			if err != nil {
 				return
 			}
 		case <-a.quit:
@@ -248,14 +260,57 @@ func (a *ahead) make(next func(*Batch) error) {
 	}
 }
 
-// next swaps b for the next batch. After an error it must not be called again.
-func (a *ahead) next(b *Batch) error {
-	m := <-a.made
-	*b, *m.batch = *m.batch, *b
-	if m.err == nil {
-		a.spare <- m
+// fill makes the batches of a group.
+func (g *batchGroup) fill(next func(*Batch) error) {
+	g.small = g.small[:0]
+	for n := range groupBatches {
+		if g.err = next(&g.large); g.err != nil || !g.large.isSmall() {
+			return
+		}
+		g.small = slices.Grow(g.small, 1)[:n+1]
+		g.small[n].copy(&g.large)
 	}
-	return m.err
+}
+
+func (b *Batch) isSmall() bool {
+	bytes := 0
+	for i := range b.Args {
+		bytes += 9*b.Len() + len(b.Args[i].data)
+	}
+	return b.Len() <= smallRows && bytes <= smallArgs
+}
+
+// copy makes b the same as another batch.
+func (b *Batch) copy(src *Batch) {
+	b.Reset(src.Series, len(src.Args))
+	b.AppendRows(src, 0, src.Len())
+}
+
+// next makes b the next batch. After an error it must not be called again.
+func (a *ahead) next(b *Batch) error {
+	if a.given == nil {
+		a.given, a.at = <-a.made, 0
+	}
+	g := a.given
+	if a.at < len(g.small) {
+		b.copy(&g.small[a.at])
+		if a.at++; a.at == groupBatches {
+			a.release()
+		}
+		return nil
+	}
+	*b, g.large = g.large, *b
+	if g.err != nil {
+		return g.err
+	}
+	a.release()
+	return nil
+}
+
+// release gives back the group that was given.
+func (a *ahead) release() {
+	a.spare <- a.given
+	a.given = nil
 }
 
 // stop ends the calls.

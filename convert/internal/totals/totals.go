@@ -50,8 +50,8 @@ type Totals struct {
 	// held. Set it before the first Add.
 	Parts bool
 
-	// Aside delivers parts on another goroutine, one after the other, while the next is summed up. Set it before
-	// the first Add.
+	// Aside delivers parts on another goroutine, one after the other, while the next is summed up, but for small ones. Set it
+	// before the first Add.
 	Aside bool
 
 	// OwnClocks makes Span tell times by each process' own clock: on the time line of the run they
@@ -271,6 +271,9 @@ func Sum(sum, n int64) int64 {
 	return sum + n
 }
 
+// smallPart is how many totals are delivered in less time than another goroutine takes to start.
+const smallPart = 128
+
 // deliver ends a part.
 func (t *Totals) deliver() {
 	p := t.part
@@ -282,20 +285,29 @@ func (t *Totals) deliver() {
 	t.index.forget(p.len())
 	t.spans.reset()
 	if !t.Aside {
-		t.done(p)
-		p.reset()
+		t.finish(p)
 		return
 	}
 	if t.aside == nil {
 		t.aside = make(chan *Part, 1)
 		t.aside <- new(Part)
 	}
-	t.part = <-t.aside
+	other := <-t.aside // all before it was delivered
+	if p.len() <= smallPart {
+		t.finish(p)
+		t.aside <- other
+		return
+	}
+	t.part = other
 	go func() {
-		t.done(p)
-		p.reset()
+		t.finish(p)
 		t.aside <- p
 	}()
+}
+
+func (t *Totals) finish(p *Part) {
+	t.done(p)
+	p.reset()
 }
 
 // Finish delivers what is not yet delivered: after the last segment. All is when it returns.
