@@ -73,8 +73,11 @@ const (
 )
 
 // Apply makes the collector let the heap grow less, and work harder when the memory in
-// use comes near the limit.
+// use comes near the limit. It keeps Go's runtime, the collector included, to the cores that were asked for.
 func (r *Resources) Apply() {
+	if n := int(r.Jobs); n > 0 && n < runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+	}
 	debug.SetMemoryLimit(int64(r.Mem))
 	new(pacer).pace()
 }

@@ -46,3 +46,14 @@ func growth(t *testing.T) uint64 {
 	}
 	return s[0].Value.Uint64()
 }
+
+// Whoever asks for one core gets a runtime of one, and whoever asks for more than there are gets those.
+func TestCores(t *testing.T) {
+	all := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(all)
+	for _, tt := range []struct{ jobs, want int }{{0, all}, {all + 1, all}, {1, 1}} {
+		if (&Resources{Jobs: Cores(tt.jobs), Mem: 1 << 30}).Apply(); runtime.GOMAXPROCS(0) != tt.want {
+			t.Errorf("-j %d: %d cores, want %d", tt.jobs, runtime.GOMAXPROCS(0), tt.want)
+		}
+	}
+}
