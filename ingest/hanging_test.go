@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"gprof/fixtures"
 	"gprof/ingest/watchdog"
+	"gprof/stream"
 )
 
 // hanging is a file system in which opening some files hangs.
@@ -67,4 +69,18 @@ func TestStorageThatHangs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// totals counts what a conversion would write, and lists the ledger.
+func totals(t *testing.T, found *Found) (events int64, ledger string) {
+	t.Helper()
+	var sink stream.Count
+	if err := stream.Copy(&sink, found.Source(), stream.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, l := range sink.Tables.Ledger.Lines() {
+		fmt.Fprintf(&b, "%s %s %s %s\n", l.Process, l.Reason.String(), l.What, l.Where)
+	}
+	return sink.Sum(func(stream.Series) bool { return true }).Rows, b.String()
 }

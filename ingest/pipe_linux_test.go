@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"gprof/fixtures"
 	"gprof/ingest/watchdog"
-	"gprof/stream"
 )
 
 // tarOf is a tar of a directory, as tar makes it.
@@ -38,20 +36,6 @@ func fifo(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-// totals counts what a conversion would write, and lists the ledger.
-func totals(t *testing.T, found *Found) (events int64, ledger string) {
-	t.Helper()
-	var sink stream.Count
-	if err := stream.Copy(&sink, found.Source(), stream.CopyOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for _, l := range sink.Tables.Ledger.Lines() {
-		fmt.Fprintf(&b, "%s %s %s %s\n", l.Process, l.Reason.String(), l.What, l.Where)
-	}
-	return sink.Sum(func(stream.Series) bool { return true }).Rows, b.String()
 }
 
 // A pipe that hangs in the middle of its archive gives what came, and holds
