@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"gprof/rawformat"
+	"gprof/recorder/internal/rt"
 	"gprof/recorder/internal/shard"
 )
 
@@ -31,7 +32,10 @@ type labelSlot struct {
 
 type placedLabel struct{ depth, label uint32 }
 
-var labelSlots [1 << labelBits]labelSlot
+var (
+	labelSlots [1 << labelBits]labelSlot
+	labelsFail atomic.Bool // the sampler's self-test found that they don't work
+)
 
 // Scope is a label that has begun.
 type Scope struct {
@@ -51,14 +55,17 @@ func outerPlace() (gp, sp uintptr)
 //go:norace
 //go:nocheckptr
 func Begin(r *shard.Recording, label uint32) Scope {
-	if sampleLayout.goid == 0 || sampleLayout.slots == 0 {
+	goid := rt.GoroutineOffset() // known before the sampler is, which begins soon after Start has returned
+	if goid == 0 || labelsFail.Load() {
 		return Scope{}
 	}
 	g, sp := outerPlace()
-	id := uint64(load64(g + sampleLayout.goid))
+	id := uint64(load64(g + goid))
 	s := labelSlotOf(id)
 	if s == nil {
-		r.Lose(rawformat.LostLabels, 1, 0)
+		if sampleLayout.slots != 0 {
+			r.Lose(rawformat.LostLabels, 1, 0)
+		}
 		return Scope{}
 	}
 	n := s.n

@@ -525,6 +525,7 @@ func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 	}
 	if !labelInPlace(rec) {
 		sampleLayout.slots = 0
+		labelsFail.Store(true)
 	}
 	text := strings.Join(names, " ")
 	if !strings.Contains(text, " fakeTimer testInner testOuter test Open ") || !strings.HasSuffix(text, " goexit") && !strings.HasSuffix(text, " main") {
