@@ -81,7 +81,7 @@ func warnDamaged(s *input.Tool, found *ingest.Found) {
 		s.Warn(fmt.Errorf("%s is damaged: %s; gprof-convert verify says more", v.Dir, v.First()))
 	}
 	if n := len(damaged) - most; n > 0 {
-		s.Warn(fmt.Errorf("%s more are damaged", human.Plural(n, "recording")))
+		s.Warn(fmt.Errorf("damaged, too: %s; gprof-convert verify names them", human.Plural(n, "recording")))
 	}
 }
 
