@@ -144,6 +144,11 @@ func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final
 		at = func(old ID) K { return keys[old-1] }
 	}
 	slices.SortFunc(order, func(a, b ID) int { return compare(at(a), at(b)) })
+	return number(to, from, order, at)
+}
+
+// number adds the rows of from in this order to to, which are equal only if they follow each other. It returns the final ids.
+func number[K comparable, ID ~int32](to, from table[K, ID], order []ID, at func(ID) K) []ID {
 	ids := make([]ID, from.Len()+1)
 	known := to.Len() > 0
 	for i, old := range order {
@@ -190,17 +195,44 @@ func (f *freezer) events() {
 	}
 }
 
-// tracks renumbers the tracks.
+// tracks renumbers the tracks. There may be very many, of very many processes, so they are sorted by process first.
 func (f *freezer) tracks() {
-	final, from := f.track, &f.from.Tracks
+	from := &f.from.Tracks
 	if f.once {
-		from.Map(final) // needs no second copy of all
-		final = nil
+		from.Map(f.track) // needs no second copy of all
 	}
-	f.ids.tracks = renumber(&f.to.Tracks, from, f.kept.tracks, final, compareTracks)
+	row := func(id TrackID) Track { return f.track(from.At(id)) }
+	if f.once {
+		row = from.At
+	}
+	order, ends := f.tracksByProcess(row)
+	for p, begin := 0, 0; p < len(ends); p++ {
+		slices.SortFunc(order[begin:ends[p]], func(a, b TrackID) int { return compareTracks(row(a), row(b)) })
+		begin = ends[p]
+	}
+	f.ids.tracks = number(&f.to.Tracks, from, order, row)
 	if f.once {
 		*from = dedupe.Set[Track, TrackID]{}
 	}
+}
+
+// tracksByProcess returns the tracks that are kept, those of one process after the other, and where those of each end.
+func (f *freezer) tracksByProcess(row func(TrackID) Track) (order []TrackID, ends []int) {
+	ends = make([]int, len(f.to.Processes)+2)
+	each := func(visit func(id TrackID, process ProcessID)) {
+		for id := TrackID(1); int(id) <= f.from.Tracks.Len(); id++ {
+			if f.kept.tracks == nil || f.kept.tracks[id] {
+				visit(id, row(id).Process)
+			}
+		}
+	}
+	each(func(_ TrackID, p ProcessID) { ends[p+1]++ })
+	for i := range ends[1:] {
+		ends[i+1] += ends[i]
+	}
+	order = make([]TrackID, ends[len(ends)-1])
+	each(func(id TrackID, p ProcessID) { order[ends[p]] = id; ends[p]++ })
+	return order, ends
 }
 
 func (f *freezer) track(t Track) Track {
