@@ -159,7 +159,14 @@ func (f *Found) Failed() int {
 // Reads reports whether name is, or would be among, files that are read: nothing must be written
 // there.
 func (f *Found) Reads(name string) bool {
-	return anySame(f.archives, name) || anySame(f.dirs(), filepath.Dir(name))
+	dir := filepath.Dir(name)
+	return anySame(f.archives, name) || mayHoldProcess(dir) && anySame(f.dirs(), dir)
+}
+
+// mayHoldProcess looks once for files of a process: to ask whether a directory is one of thousands takes longer.
+func mayHoldProcess(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || isProcess(entries)
 }
 
 // dirs are the directories on disk of all processes.
@@ -187,8 +194,11 @@ func (f *Found) Perm() fs.FileMode {
 	if f.perm != 0 {
 		return f.perm
 	}
-	perm := fs.FileMode(0o666)
+	perm, least := fs.FileMode(0o666), readers(0)
 	ask := func(path string) {
+		if perm == least {
+			return // there may be thousands
+		}
 		if info, err := os.Stat(path); err == nil {
 			perm &= readers(info.Mode())
 		}
@@ -255,6 +265,9 @@ type finder struct {
 	buffers  buffers
 	// unpacking limits concurrent unpacking, except from pipes.
 	unpacking chan struct{}
+	// near and far are places for goroutines beside one that searches a directory, and directories below it: one a job,
+	// and more where waiting takes longer than reading.
+	near, far chan struct{}
 
 	mu     sync.Mutex
 	pipes  []fs.FileInfo              // being read
@@ -266,7 +279,8 @@ func newFinder(o Options) *finder {
 	if o.Stall == 0 {
 		o.Stall = DefaultStall
 	}
-	return &finder{o: o, formats: formats(o.Formats), watch: watchdog.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*watchdog.Mount{}}
+	return &finder{o: o, formats: formats(o.Formats), watch: watchdog.New(o.Stall), spool: archive.NewSpool(o.TempDir), unpacking: make(chan struct{}, maxUnpacking), mounts: map[uint64]*watchdog.Mount{},
+		near: make(chan struct{}, max(o.Jobs, 1)-1), far: make(chan struct{}, max(o.Jobs, maxSearches)-1)}
 }
 
 // searchAll searches all inputs concurrently and returns the searches in input order.
@@ -401,6 +415,19 @@ func (c *workers) do(something func()) {
 		defer func() { <-c.places }()
 		something()
 	})
+}
+
+// try runs a function, on a goroutine if a place is free.
+func (c *workers) try(something func()) {
+	select {
+	case c.places <- struct{}{}:
+		c.all.Go(func() {
+			defer func() { <-c.places }()
+			something()
+		})
+	default:
+		something()
+	}
 }
 
 func (c *workers) wait() { c.all.Wait() }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +70,42 @@ func TestStorageThatHangs(t *testing.T) {
 				t.Errorf("%d events of %d processes after %v; ledger:\n%s", events, len(found.Processes), took, ledger)
 			}
 		})
+	}
+}
+
+// together is a file system in which some directories open only when so many others are being opened.
+type together struct {
+	fs.FS
+	waiting sync.WaitGroup
+}
+
+func (f *together) Open(name string) (fs.File, error) {
+	if strings.Contains(name, "/") {
+		return f.FS.Open(name)
+	}
+	if name != "." {
+		f.waiting.Done()
+		f.waiting.Wait()
+	}
+	return f.FS.Open(name)
+}
+
+// Directories are searched beside each other.
+func TestDirectoriesTogether(t *testing.T) {
+	const n = 3
+	dir := t.TempDir()
+	for i := range n {
+		record(t, filepath.Join(dir, fmt.Sprint(i)), fixtures.Options{Instance: uint64(n - i)})
+	}
+	files := &together{FS: os.DirFS(dir)}
+	files.waiting.Add(n)
+	found, err := Find([]string{"far"}, Options{Stall: time.Minute, TempDir: t.TempDir(), Mount: func(string) (fs.FS, string, error) { return files, ".", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if len(found.Processes) != n || len(found.Warnings) > 0 {
+		t.Errorf("%d processes, warnings %v", len(found.Processes), found.Warnings)
 	}
 }
 

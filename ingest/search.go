@@ -202,27 +202,40 @@ const maxParts = 4096
 // entries searches entries of a directory, which is a process's or not.
 func (s *search) entries(l location, entries []fs.DirEntry, process bool, depth int) {
 	parts := make([]search, len(entries))
-	jobs := s.o.Jobs
-	if l.far {
-		jobs = max(jobs, maxSearches)
-	}
-	files := newWorkers(jobs)
-	for i, e := range entries {
-		part, below := &parts[i], s.below(l, e.Name(), e.IsDir())
+	at := func(i int) {
+		e, part := entries[i], &parts[i]
 		part.finder = s.finder
-		switch {
+		switch below := s.below(l, e.Name(), e.IsDir()); {
 		case e.IsDir() && depth > 0:
 			_, err := part.tree(below, depth-1)
 			part.warn(below, err)
 		case !process && !e.IsDir():
-			files.do(func() { part.warn(below, part.entry(below, e.Type())) })
+			part.warn(below, part.entry(below, e.Type()))
 		}
 	}
-	files.wait()
+	beside := workers{places: s.near}
+	if l.far {
+		beside.places = s.far
+	}
+	for from, n := 0, min(max(1, len(entries)/aPlace), maxTogether); from < len(entries); from += n {
+		beside.try(func() {
+			for i := from; i < min(from+n, len(entries)); i++ {
+				at(i)
+			}
+		})
+	}
+	beside.wait()
 	for i := range parts {
 		s.take(&parts[i])
 	}
 }
+
+// Of many entries some are searched by a goroutine one after the other, at most maxTogether, because to begin one takes
+// as long as to find a small recording; but of few so few that each goroutine has about as many.
+const (
+	aPlace      = 64
+	maxTogether = 16
+)
 
 // take adds the findings of a partial search.
 func (s *search) take(part *search) {
