@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"gprof/rawformat"
 	"gprof/stream"
@@ -243,6 +244,28 @@ func TestGathered(t *testing.T) {
 		}
 		r.spare = h.samples
 	}
+}
+
+// Who takes rows comes upon tracks while another one holds the tables to link a process, and does not wait for it.
+func TestLanesWithoutTheTables(t *testing.T) {
+	d := &dictionary{links: links{roots: []string{"root"}, linked: []string{"root"}}}
+	d.tracks.put(1, d.keep([]byte("track")))
+	w := worker{run: &run{tables: new(stream.Tables)}, job: job{process: &process{Input: Input{ID: 1}, dicts: map[uint32]*dictionary{0: d}}}, views: map[*dictionary]*view{}}
+	w.run.tables.Lock()
+	found := make(chan []*lane)
+	go func() {
+		w.view = w.viewOf(0)
+		found <- []*lane{w.sampleLane(1, 1, stackLink{}), w.sampleLane(1, 0, stackLink{sid: 1})}
+	}()
+	select {
+	case lanes := <-found:
+		if a, b := lanes[0].id, lanes[1].id; a == 0 || b == 0 || a == b {
+			t.Errorf("tracks %d and %d, want two", a, b)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("a lane waits for the tables")
+	}
+	w.run.tables.Unlock()
 }
 
 // The number of a series is that of the lane that a sample has, and another one after each hand-over, whatever the lane depends on.

@@ -31,7 +31,8 @@ type links struct {
 	placed []placement          // frames by id
 	places []int32              // places in their code, by frame id
 	far    map[uint64]placement // frames with sparse ids
-	roots  []string             // names of tracks
+	roots  []string             // names of tracks; raw stacks add to them
+	linked []string             // roots when all was linked, to be read without the tables
 	rootOf map[string]int32     // index in roots
 	raw    map[uint64]placement // by pc
 }
@@ -137,6 +138,7 @@ func (d *dictionary) link(n *names) {
 	}
 	d.linkFrames(n)
 	d.linkStacks(n)
+	d.linked = d.roots
 	d.symbols, d.starts = d.symbols[:0], nil // the tables hold them
 }
 

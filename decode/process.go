@@ -21,6 +21,7 @@ type process struct {
 	Input
 	number   int    // of the input
 	name     string // of its main track
+	main     stream.TrackID
 	instance string // as in the ledger
 	ticks    ticks
 	base     uint64                 // of moments, in ns of the monotonic clock
@@ -32,9 +33,11 @@ type process struct {
 	open  int               // handed out and not finished
 	unit  int               // number of the next
 
-	// Locked by the tables. code has addresses of no known file.
-	code          code // of addresses in no known file
-	lives         map[string]*life
+	// Locked by the tables.
+	code  code // of addresses in no known file
+	lives map[string]*life
+
+	// Locked by ended processes.
 	first, latest stream.Time // of all rows; first is after latest if there are none
 
 	placedFirst, placedLast stream.Time // likewise, of markers with times of the program's
@@ -141,13 +144,18 @@ func (p *process) each(f func(*dictionary)) {
 	}
 }
 
-// finish updates the tables with what is known at the end, and frees memory.
-func (p *process) finish(t *stream.Tables, pool *pool) {
-	p.amendTracks(t)
+// free frees the memory of dictionaries.
+func (p *process) free(pool *pool) {
 	for _, d := range p.dicts {
 		pool.put(d)
 	}
-	p.dicts, p.code, p.ticks, p.lives = nil, code{}, nil, nil
+	p.dicts, p.ticks = nil, nil
+}
+
+// finish updates the tables with what is known at the end, and frees the rest.
+func (p *process) finish(t *stream.Tables) {
+	p.amendTracks(t)
+	p.code, p.lives = code{}, nil
 	p.setHeld(t, 0)
 	row := t.Process(p.ID)
 	row.Read, p.known = stream.Union(p.known...), nil

@@ -18,6 +18,12 @@ type run struct {
 	named     bool      // the symbols of all processes are linked
 	goOn      bool      // after unreadable files
 
+	// ended is processes of which all was decoded. Its lock is that of times and positions of all processes, too.
+	ended struct {
+		sync.Mutex
+		processes []*process
+	}
+
 	grouping Grouping
 }
 
@@ -28,7 +34,7 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 	for i, in := range inputs {
 		p := newProcess(in, i, t)
 		r.processes = append(r.processes, p)
-		t.Tracks.Intern(p.mainTrack())
+		p.main = t.Tracks.Intern(p.mainTrack())
 		for _, pr := range in.Found.Problems {
 			t.Ledger.Add(p.line(pr))
 		}
@@ -40,9 +46,13 @@ func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 // several definitions counts.
 func (r *run) prepare(p *process) {
 	var problems []chunks.Problem
-	r.tables.Lock()
-	fits := p.hold(r.tables)
-	r.tables.Unlock()
+	fits := true
+	if all, _ := p.dictBytes(); all > smallDicts {
+		r.tables.Lock()
+		r.finishEnded()
+		fits = p.hold(r.tables)
+		r.tables.Unlock()
+	}
 	malformed := p.load(fits, &r.pool, func(pr chunks.Problem) { problems = append(problems, pr) })
 	r.tables.Lock()
 	defer r.tables.Unlock()
@@ -56,10 +66,28 @@ func (r *run) prepare(p *process) {
 	if malformed > 0 {
 		ledger.Add(stream.Line{Process: p.instance, Reason: stream.ReasonMalformed, What: "definitions", Count: malformed})
 	}
+	r.finishEnded()
 	p.holdLoaded(r.tables)
+	r.tables.Full() // if it is, the run ends
 	r.link(p)
 	r.next++
 	r.linked.Broadcast()
+}
+
+// smallDicts is how many bytes of dictionaries are loaded before it is asked whether they fit. To ask takes the lock, for which
+// one that loads another small process after the other would often wait.
+const smallDicts = 1 << 20
+
+// finishEnded finishes processes of which all was decoded. The caller holds the tables: to take them for each process takes long
+// where others link one small process after the other.
+func (r *run) finishEnded() {
+	r.ended.Lock()
+	defer r.ended.Unlock()
+	for _, p := range r.ended.processes {
+		p.finish(r.tables)
+		r.processes[p.number] = nil // there may be thousands
+	}
+	r.ended.processes = r.ended.processes[:0]
 }
 
 // link gives the dictionaries of a process their ids. If it has nameless frames that a later

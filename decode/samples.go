@@ -426,9 +426,7 @@ func (w *worker) waitOf(k waitKey) (at wait) {
 	name := w.job.process.name
 	at.stack = w.waitingAt(link, rawformat.WaitReasons, k.reason)
 	if link.sid != 0 {
-		w.run.tables.Lock()
-		name = w.view.dict.roots[link.root]
-		w.run.tables.Unlock()
+		name = w.rootNameOf(int(link.root))
 	}
 	at.lane = w.lane(trackKey{name + waitingSuffix, rootTrack})
 	return at

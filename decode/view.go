@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 
+	"gprof/dedupe"
 	"gprof/rawformat/roots"
 	"gprof/stream"
 	"gprof/stream/gonames"
@@ -69,7 +70,8 @@ func (w *worker) viewOf(generation uint32) *view {
 		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, starts: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
 		w.views[d] = v
 		w.view = v
-		v.main = w.lane(trackKey{p.name, mainTrack})
+		v.main = &lane{process: p.ID, id: p.main}
+		v.lanes[trackKey{p.name, mainTrack}] = v.main
 	}
 	return v
 }
@@ -78,9 +80,7 @@ func (w *worker) viewOf(generation uint32) *view {
 func (w *worker) lane(k trackKey) *lane {
 	l := w.view.lanes[k]
 	if l == nil {
-		w.run.tables.Lock()
 		l = &lane{process: w.job.process.ID, id: k.intern(w.run.tables, w.job.process.ID)}
-		w.run.tables.Unlock()
 		w.view.lanes[k] = l
 	}
 	return l
@@ -209,12 +209,19 @@ func (w *worker) rootLane(root int) *lane {
 	if root < len(v.roots) && v.roots[root] != nil {
 		return v.roots[root]
 	}
-	w.run.tables.Lock()
-	name := v.dict.roots[root] // raw stacks add to them
-	w.run.tables.Unlock()
-	l := w.lane(trackKey{name, rootTrack})
+	l := w.lane(trackKey{w.rootNameOf(root), rootTrack})
 	v.roots = keepLane(v.roots, root, l)
 	return l
+}
+
+func (w *worker) rootNameOf(root int) string {
+	d := w.view.dict
+	if root < len(d.linked) {
+		return d.linked[root]
+	}
+	w.run.tables.Lock()
+	defer w.run.tables.Unlock()
+	return d.roots[root]
 }
 
 // labelSet is the set of an id of the recording, 0 for none.
@@ -354,15 +361,17 @@ func (k trackKey) track(p stream.ProcessID) stream.Track {
 
 // intern returns the track's id. A track of the program is not taken for a function's of the same
 // name, whichever came first: their rows are one track, which is not a root.
-func (k trackKey) intern(t *stream.Tables, p stream.ProcessID) stream.TrackID {
-	known := t.Tracks.Len()
-	id := t.Tracks.Intern(k.track(p))
-	track := t.Tracks.At(id)
-	root := k.kind >= rootTrack && (track.Root || int(id) > known)
-	if root != track.Root {
-		track.Root = root
-		t.Tracks.Amend(id, track)
-	}
+func (k trackKey) intern(t *stream.Tables, p stream.ProcessID) (id stream.TrackID) {
+	t.Tracks.Use(func(tracks *dedupe.Set[stream.Track, stream.TrackID]) {
+		known := tracks.Len()
+		id = tracks.Intern(k.track(p))
+		track := tracks.At(id)
+		root := k.kind >= rootTrack && (track.Root || int(id) > known)
+		if root != track.Root {
+			track.Root = root
+			tracks.Amend(id, track)
+		}
+	})
 	return id
 }
 
@@ -384,12 +393,14 @@ func (w *worker) live(id uint64, change func(*life)) {
 func (p *process) amendTracks(t *stream.Tables) {
 	for name, l := range p.lives {
 		track := trackKey{name, namedTrack}.track(p.ID)
-		if id := t.Tracks.Lookup(track); id != 0 {
-			track.Start, track.End = l.start, l.end
-			if l.end < l.again {
-				track.End = 0
+		t.Tracks.Use(func(tracks *dedupe.Set[stream.Track, stream.TrackID]) {
+			if id := tracks.Lookup(track); id != 0 {
+				track.Start, track.End = l.start, l.end
+				if l.end < l.again {
+					track.End = 0
+				}
+				tracks.Amend(id, track)
 			}
-			t.Tracks.Amend(id, track)
-		}
+		})
 	}
 }

@@ -96,6 +96,9 @@ func (w *worker) step() bool {
 		j, ok := w.queue.take()
 		switch {
 		case !ok:
+			w.run.tables.Lock()
+			w.run.finishEnded()
+			w.run.tables.Unlock()
 			return false
 		case j.prepare:
 			w.prepare(j.process)
@@ -112,11 +115,13 @@ func (w *worker) prepare(p *process) {
 	}
 }
 
+// finish frees what a process has, and leaves the rest to one who will hold the tables anyway.
 func (w *worker) finish(p *process) {
-	w.run.tables.Lock()
-	p.finish(w.run.tables, &w.run.pool)
-	w.run.processes[p.number] = nil // there may be thousands
-	w.run.tables.Unlock()
+	w.views, w.view, w.where = nil, nil, nil
+	p.free(&w.run.pool)
+	w.run.ended.Lock()
+	w.run.ended.processes = append(w.run.ended.processes, p)
+	w.run.ended.Unlock()
 	w.queue.finished(p)
 }
 
@@ -162,19 +167,18 @@ func (w *worker) end() {
 	for _, im := range w.job.images {
 		w.read(int64(im.Header.Commit.Offset()))
 	}
-	w.run.tables.Lock()
+	w.run.ended.Lock()
 	p.first, p.latest = min(p.first, w.first), max(p.latest, w.latest)
 	p.placedFirst, p.placedLast = min(p.placedFirst, w.placedFirst), max(p.placedLast, w.placedLast)
 	p.known = append(p.known, w.known...)
-	w.notes.flush(&w.run.tables.Ledger)
-	w.run.tables.Unlock()
+	w.run.ended.Unlock()
+	w.flushNotes()
 	w.active = false
 	err := w.blocks.Err()
 	if w.run.goOn {
 		err = nil // w.problem was told of it
 	}
 	if w.queue.done(w.job, err) {
-		w.views, w.view, w.where = nil, nil, nil
 		w.finish(p)
 	}
 }
@@ -338,6 +342,12 @@ func (w *worker) note(r stream.Reason, what, where string) {
 func (w *worker) add(l stream.Line) {
 	l.Process = w.job.process.instance
 	if w.notes.add(l); w.notes.full() {
+		w.flushNotes()
+	}
+}
+
+func (w *worker) flushNotes() {
+	if len(w.notes.lines) > 0 {
 		w.run.tables.Lock()
 		w.notes.flush(&w.run.tables.Ledger)
 		w.run.tables.Unlock()

@@ -197,7 +197,7 @@ func (f *freezer) events() {
 
 // tracks renumbers the tracks. There may be very many, of very many processes, so they are sorted by process first.
 func (f *freezer) tracks() {
-	from := &f.from.Tracks
+	from := &f.from.Tracks.set
 	if f.once {
 		from.Map(f.track) // needs no second copy of all
 	}
@@ -210,7 +210,7 @@ func (f *freezer) tracks() {
 		slices.SortFunc(order[begin:ends[p]], func(a, b TrackID) int { return compareTracks(row(a), row(b)) })
 		begin = ends[p]
 	}
-	f.ids.tracks = number(&f.to.Tracks, from, order, row)
+	f.ids.tracks = number(&f.to.Tracks.set, from, order, row)
 	if f.once {
 		*from = dedupe.Set[Track, TrackID]{}
 	}
@@ -220,7 +220,7 @@ func (f *freezer) tracks() {
 func (f *freezer) tracksByProcess(row func(TrackID) Track) (order []TrackID, ends []int) {
 	ends = make([]int, len(f.to.Processes)+2)
 	each := func(visit func(id TrackID, process ProcessID)) {
-		for id := TrackID(1); int(id) <= f.from.Tracks.Len(); id++ {
+		for id := TrackID(1); int(id) <= f.from.Tracks.set.Len(); id++ {
 			if f.kept.tracks == nil || f.kept.tracks[id] {
 				visit(id, row(id).Process)
 			}
@@ -429,7 +429,7 @@ func (l *liveIDs) markOwners(t *Tables) {
 		use(l, l.processes, "parent process", t.Processes[i].Parent)
 	}
 	for id := TrackID(1); int(id) <= t.Tracks.Len(); id++ {
-		use(l, l.processes, "process of track", t.Tracks.At(id).Process)
+		use(l, l.processes, "process of track", t.Tracks.set.At(id).Process)
 	}
 	for id := CounterID(1); int(id) <= t.Counters.Len(); id++ {
 		use(l, l.processes, "process of counter", t.Counters.At(id).Process)

@@ -225,7 +225,7 @@ const rowsOfClaim = 1
 func (t *Tables) settle(o CopyOptions, from *Tables) {
 	had, numbers := from.finalBytes(), 4*int64(from.Stacks.Len())
 	if o.Once {
-		from.Stacks, from.Frames, from.Tracks = stackTree{}, dedupe.Set[Frame, FrameID]{}, dedupe.Set[Track, TrackID]{}
+		from.Stacks, from.Frames, from.Tracks.set = stackTree{}, dedupe.Set[Frame, FrameID]{}, dedupe.Set[Track, TrackID]{}
 		from.Strings, from.Processes = dedupe.Texts[StringID]{}, nil
 	}
 	if o.Memory > 0 {

@@ -126,10 +126,12 @@ func (r *ranking) holds(places []int32) bool {
 	return true
 }
 
-// compareSeries orders series with provisional ids as they will be with final ones, as far as that can be told now.
+// compareSeries orders series with provisional ids as they will be with final ones, as far as that can be told now. The caller
+// holds the locks of the tables and of their tracks.
 func (t *Tables) compareSeries(a, b Series) int {
 	process := func(id ProcessID) bool { return id > 0 && int(id) <= len(t.Processes) }
-	track := func(id TrackID) bool { return id > 0 && int(id) <= t.Tracks.Len() }
+	tracks := &t.Tracks.set
+	track := func(id TrackID) bool { return id > 0 && int(id) <= tracks.Len() }
 	switch {
 	case a.Part != b.Part:
 	case a.Process != b.Process:
@@ -138,7 +140,7 @@ func (t *Tables) compareSeries(a, b Series) int {
 		}
 	case a.Track != b.Track:
 		if track(a.Track) && track(b.Track) {
-			return cmp.Or(compareTracks(t.Tracks.At(a.Track), t.Tracks.At(b.Track)), a.Compare(b))
+			return cmp.Or(compareTracks(tracks.At(a.Track), tracks.At(b.Track)), a.Compare(b))
 		}
 	}
 	return a.Compare(b)

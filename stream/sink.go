@@ -111,6 +111,8 @@ func (o *Output) Added() []Line { return o.tables.Ledger.own() }
 // branch returns tables with the rows of t and a ledger of their own, which begins with
 // the lines of that of t. They are for reading.
 func (t *Tables) branch() *Tables {
-	return &Tables{Processes: t.Processes, Tracks: t.Tracks, Counters: t.Counters, Events: t.Events, Categories: t.Categories,
+	b := &Tables{Processes: t.Processes, Counters: t.Counters, Events: t.Events, Categories: t.Categories,
 		Modules: t.Modules, Strings: t.Strings, Frames: t.Frames, Stacks: t.Stacks, Labels: t.Labels, Ledger: t.Ledger.branch(), mappings: t.mappings, imported: t.imported, kinds: t.kinds, waiting: t.waiting, goroutines: t.goroutines, cpu: t.cpu, budget: t.budget}
+	b.Tracks.set = t.Tracks.set
+	return b
 }

@@ -217,6 +217,8 @@ func (s *Sorter) rank() {
 	}
 	s.tables.Lock()
 	defer s.tables.Unlock()
+	s.tables.Tracks.mu.Lock() // once, and not for each comparison
+	defer s.tables.Tracks.mu.Unlock()
 	s.ranking.add(s.series, s.tables.compareSeries)
 }
 

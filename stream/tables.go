@@ -13,7 +13,7 @@ type Tables struct {
 	sync.Mutex // held by all who use the tables while a Source is being read
 
 	Processes  []Process // by ProcessID
-	Tracks     dedupe.Set[Track, TrackID]
+	Tracks     TrackSet  // by TrackID
 	Counters   dedupe.Set[Counter, CounterID]
 	Events     []Event // by EventID; AddEvent adds one
 	Categories dedupe.Set[Category, CategoryID]

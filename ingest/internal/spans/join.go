@@ -17,8 +17,6 @@ func Join(src stream.Source, dir string) stream.Source {
 // joined is a Source whose samples wait for spans.
 type joined struct {
 	stream.Wrapper
-	traced  []bool   // by ProcessID: its samples wait
-	known   []bool   // by ProcessID
 	events  []fields // by EventID
 	spans   *store
 	waiting *stream.Spool
@@ -149,20 +147,9 @@ func (j *joined) waits(b *stream.Batch) bool {
 	return len(b.Goroutine) > 0
 }
 
-// isTraced reports whether a process records spans. It is known from its first row on.
-func (j *joined) isTraced(id stream.ProcessID) bool {
-	for len(j.known) <= int(id) {
-		j.known, j.traced = append(j.known, false), append(j.traced, false)
-	}
-	if !j.known[id] {
-		t := j.Tables()
-		t.Lock()
-		j.traced[id] = t.Process(id).Traced
-		t.Unlock()
-		j.known[id] = true
-	}
-	return j.traced[id]
-}
+// isTraced reports whether a process records spans. That is set before its first row, so it takes no lock, for which
+// one row of each of thousands would wait.
+func (j *joined) isTraced(id stream.ProcessID) bool { return j.Tables().Process(id).Traced }
 
 func (j *joined) fieldsOf(id stream.EventID) *fields {
 	for len(j.events) <= int(id) {
