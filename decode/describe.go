@@ -86,11 +86,12 @@ func Machine(p *chunks.Process) string {
 
 // Parent is the instance of the process that started p, 0 if it did not record.
 func Parent(p *chunks.Process) uint64 {
-	instance, err := strconv.ParseUint(p.Value(rawformat.MetaParent), 16, 64)
-	switch {
-	case err == nil:
-		return instance
-	case p.Exit != nil:
+	if parent := p.Value(rawformat.MetaParent); parent != "" { // an error takes memory for each of thousands
+		if instance, err := strconv.ParseUint(parent, 16, 64); err == nil {
+			return instance
+		}
+	}
+	if p.Exit != nil {
 		return p.Exit.Parent
 	}
 	return 0

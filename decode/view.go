@@ -67,12 +67,67 @@ func (w *worker) viewOf(generation uint32) *view {
 	d := p.dicts[generation]
 	v := w.views[d]
 	if v == nil {
-		v = &view{dict: d, lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, starts: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
+		v = w.newView()
+		v.dict = d
 		w.views[d] = v
 		w.view = v
-		v.main = &lane{process: p.ID, id: p.main}
+		v.main = w.newLane(p.main)
 		v.lanes[trackKey{p.name, mainTrack}] = v.main
 	}
+	return v
+}
+
+// newView returns an empty view.
+func (w *worker) newView() (v *view) {
+	if w.spare != nil {
+		v, w.spare = w.spare, nil
+		return v
+	}
+	return &view{lanes: map[trackKey]*lane{}, threads: map[uint64]*lane{}, starts: map[uint64]*lane{}, labels: map[uint64]stream.LabelsID{}, undefined: map[undefinedKey]*event{}, waits: map[waitKey]wait{}, offs: map[offKey]wait{}}
+}
+
+// maxLanes is how many lanes a worker keeps to use them again.
+const maxLanes = 64
+
+// newLane returns the lane of a track of the process.
+func (w *worker) newLane(id stream.TrackID) *lane {
+	if w.lanes == nil {
+		w.lanes = make([]lane, 0, maxLanes)
+	}
+	if len(w.lanes) == maxLanes {
+		return &lane{process: w.job.process.ID, id: id}
+	}
+	w.lanes = append(w.lanes, lane{process: w.job.process.ID, id: id})
+	return &w.lanes[len(w.lanes)-1]
+}
+
+// forget forgets what is known of a process, and keeps memory for the next one if it is little: there may be thousands of small
+// ones, and to empty what was large takes long for each.
+func (w *worker) forget() {
+	for _, v := range w.views {
+		if w.spare == nil && v.isSmall() {
+			w.spare = v.emptied()
+		}
+	}
+	clear(w.views)
+	w.lanes = w.lanes[:0]
+}
+
+func (v *view) isSmall() bool {
+	return len(v.lanes)+len(v.threads)+len(v.starts)+len(v.labels)+len(v.undefined)+len(v.waits)+len(v.offs) <= 2*maxLanes
+}
+
+// emptied returns v without what it knows.
+func (v *view) emptied() *view {
+	clear(v.lanes)
+	clear(v.threads)
+	clear(v.starts)
+	clear(v.labels)
+	clear(v.undefined)
+	clear(v.waits)
+	clear(v.offs)
+	*v = view{lanes: v.lanes, tracks: v.tracks[:0], roots: v.roots[:0], counters: v.counters[:0], threads: v.threads, starts: v.starts,
+		labels: v.labels, undefined: v.undefined, waits: v.waits, offs: v.offs}
 	return v
 }
 
@@ -80,7 +135,7 @@ func (w *worker) viewOf(generation uint32) *view {
 func (w *worker) lane(k trackKey) *lane {
 	l := w.view.lanes[k]
 	if l == nil {
-		l = &lane{process: w.job.process.ID, id: k.intern(w.run.tables, w.job.process.ID)}
+		l = w.newLane(k.intern(w.run.tables, w.job.process.ID))
 		w.view.lanes[k] = l
 	}
 	return l

@@ -38,6 +38,8 @@ type worker struct {
 	active                  bool
 	blocks                  chunks.Reader
 	views                   map[*dictionary]*view
+	spare                   *view  // to use again; nil: none
+	lanes                   []lane // of the process, as many as fit; others are by themselves
 	first                   stream.Time
 	latest                  stream.Time
 	placedFirst, placedLast stream.Time    // of markers with times of the program's
@@ -80,7 +82,7 @@ type inlineStackRef struct {
 
 // newWorker returns a worker that gathers up to so many rows.
 func newWorker(r *run, q *queue, rowsAtMost int, read func(int64)) *worker {
-	return &worker{run: r, queue: q, read: read, rows: rows{pending: map[stream.Series]*stream.Batch{}, most: rowsAtMost, free: freeList{most: 2 * rowsAtMost}}}
+	return &worker{run: r, queue: q, read: read, views: map[*dictionary]*view{}, rows: rows{pending: map[stream.Series]*stream.Batch{}, most: rowsAtMost, free: freeList{most: 2 * rowsAtMost}}}
 }
 
 // step works until there are rows to hand on. It returns false when no work is
@@ -117,7 +119,8 @@ func (w *worker) prepare(p *process) {
 
 // finish frees what a process has, and leaves the rest to one who will hold the tables anyway.
 func (w *worker) finish(p *process) {
-	w.views, w.view, w.where = nil, nil, nil
+	w.view, w.where = nil, nil
+	w.forget()
 	p.free(&w.run.pool)
 	w.run.ended.Lock()
 	w.run.ended.processes = append(w.run.ended.processes, p)
@@ -128,7 +131,7 @@ func (w *worker) finish(p *process) {
 // begin starts a unit.
 func (w *worker) begin(j job) {
 	if w.job.process != j.process {
-		w.views = map[*dictionary]*view{}
+		w.forget()
 		w.rows.free.forget()
 		w.rows.gathers = false // this one may have few tracks
 	}
