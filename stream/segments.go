@@ -210,7 +210,7 @@ const (
 	aheadGroups = 2
 
 	// groupBatches is how many small batches are handed on together: to wake a goroutine takes longer than to copy them.
-	groupBatches = 32
+	groupBatches = 128
 	smallRows    = 128
 	smallArgs    = 16 << 10 // bytes
 )

@@ -25,7 +25,7 @@ func TestAhead(t *testing.T) {
 		})
 		var b Batch
 		for i := range asked {
-			if err := a.next(&b); i < all && err != nil || i == all && err != done || b.Series.Process != ProcessID(i) || b.Len() != rows(i) || b.Len() > 0 && (b.Time[0] != Time(i) || string(b.Args[0].TextAt(0)) != string(rune(i))) {
+			if err := a.next(&b); i < all && err != nil || i == all && err != done || b.Series.Process != ProcessID(i) || b.Len() != rows(i) || b.Len() > 0 && (b.Time[0] != Time(i) || string(b.Args[0].TextAt(0)) != string([]byte{byte(i)})) {
 				t.Errorf("call %d gives batch %d of %d rows, error %v", i, b.Series.Process, b.Len(), err)
 			}
 		}
