@@ -77,9 +77,10 @@ type Process struct {
 	known    *worth // cached
 	placed   stream.Clock
 	naming   stream.Naming
-	parent   *Process // among the processes that were found
-	lent     int64    // committed bytes that a better copy took over
-	expired  string   // why it is left out, "" if it is not
+	row      *stream.Process // as Row says, until a table has it; else nil
+	parent   *Process        // among the processes that were found
+	lent     int64           // committed bytes that a better copy took over
+	expired  string          // why it is left out, "" if it is not
 }
 
 // Find looks for recordings in the inputs. The error wraps [ErrNothing] if there are none; single

@@ -92,7 +92,7 @@ func (f *Found) name() {
 	}
 	stream.AssignNames(rows)
 	for i, p := range f.current {
-		p.naming = rows[i].Naming
+		p.naming, p.row = rows[i].Naming, &rows[i]
 	}
 }
 

@@ -58,6 +58,9 @@ func (f *Found) Select(s Selection) (stream.Source, error) {
 		}
 	}
 	describe(tables, processes)
+	for _, p := range f.current {
+		p.row = nil // those of all are in memory together
+	}
 	f.noteDiscards(processes, &tables.Ledger)
 	if s.Every > 1 {
 		nameParts(tables.Processes, chosen)
@@ -141,6 +144,9 @@ func (p *Process) session() (dir string, byTrigger bool) {
 // Row is the process as it is in the table of processes, without its parent and, before [Found.Span]
 // or a source was asked for, without its times.
 func (p *Process) Row() stream.Process {
+	if p.row != nil {
+		return *p.row
+	}
 	if p.foreign != nil {
 		row := p.foreign.row()
 		row.Clock, row.Naming = p.placed, p.naming
