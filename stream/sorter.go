@@ -12,7 +12,7 @@ import (
 const (
 	// openRunBytes is about how much memory a run takes while it is read: bytes read
 	// ahead and a decoded block.
-	openRunBytes = 64 << 10
+	openRunBytes = 32 << 10
 
 	// maxGrowing is how many runs of a series may grow at a time. A series has as many as
 	// there are writers that its rows come from.
