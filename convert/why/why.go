@@ -8,7 +8,11 @@
 package why
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"gprof/convert/why/internal/facts"
 	"gprof/stream"
@@ -145,20 +149,13 @@ func (s *Sink) demote() {
 	}
 }
 
-// unknown is what the recording can't tell: what most processes lack first.
+// unknown is what the recording can't tell: what most processes lack first. What only some lack is told with their number.
 func (s *Sink) unknown() []string {
-	all := []string{}
-	for lack := range s.lacks {
-		all = append(all, lack)
+	all := slices.SortedFunc(maps.Keys(s.lacks), func(a, b string) int { return cmp.Or(s.lacks[b]-s.lacks[a], strings.Compare(a, b)) })
+	for i, lack := range all {
+		if n := s.lacks[lack]; n < len(s.kept) {
+			all[i] = fmt.Sprintf("%s (%d of %d processes)", lack, n, len(s.kept))
+		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		if s.lacks[a] != s.lacks[b] {
-			return s.lacks[b] - s.lacks[a]
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	})
-	return all
+	return append([]string{}, all...)
 }

@@ -465,6 +465,23 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// What only some processes lack is said with how many of them do.
+func TestUnknownOfSome(t *testing.T) {
+	s := newStory(killed)
+	for n := range ticks {
+		s.marks(n, "request", 3, time.Millisecond)
+		s.waits(n, 2, "chan receive", "main.main")
+	}
+	s.process(stream.Process{Instance: 8, Pid: 8, Name: "other"})
+	for n := range ticks {
+		s.marks(n, "request", 1, 0)
+	}
+	text := strings.Join(s.report(t).Unknown, "\n")
+	if !strings.Contains(text, "GPROF_WAIT_HZ=10 records them (1 of 2 processes)") || !strings.Contains(text, "no CPU samples") || strings.Contains(text, "2 of 2") {
+		t.Error(text)
+	}
+}
+
 // The table in the documentation is that of the code.
 func TestDocumented(t *testing.T) {
 	const file, begin, end = "../../docs/why.md", "| finding | looks at | needs | from what on |\n|---|---|---|---|\n", "\n\n"
