@@ -62,7 +62,7 @@ func (c *infoCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return err
 	}
-	var all report.Survey
+	all := report.Survey{Partly: c.choosesEvents()}
 	bar := s.NewBar(c.JSON)
 	err = stream.Copy(all.Sink(), src, stream.CopyOptions{Memory: int64(c.Mem), Jobs: c.Jobs.Number(), SpillDir: output.TempDir(), Progress: bar.Task().Show})
 	bar.End()

@@ -107,6 +107,7 @@ type trackSummary struct {
 // Survey collects what info shows of events.
 type Survey struct {
 	stream.Count
+	Partly   bool // not all events of a process were asked for
 	levels   levelSink
 	triggers triggerSink
 	headers  bool // no events were read
@@ -248,6 +249,9 @@ func (m *recordingSummary) locate(found *ingest.Found, s *Survey, redacted bool)
 		p.State = p.Ended.State
 		p.Triggers = s.triggers.rules[id]
 		p.addRules()
+		if !s.Partly {
+			p.nameUnknown()
+		}
 		p.Gone = newDiscardSummary(f)
 	}
 	for _, f := range found.Gone() {

@@ -96,6 +96,13 @@ func (p *processSummary) addRules() {
 			p.Triggers = append(p.Triggers, &triggerSummary{Rule: text, Firings: []*firingSummary{}})
 		}
 	}
+}
+
+// nameUnknown notes which events rules wait for that were never recorded, if all is there of what was.
+func (p *processSummary) nameUnknown() {
+	if slices.ContainsFunc(p.Losses, func(l LedgerLine) bool { return l.Reason == stream.ReasonLeftOut.String() }) {
+		return
+	}
 	for _, r := range p.Triggers {
 		if name := eventOf(r.Rule); r.Fired == 0 && p.Events[name] == 0 {
 			r.Unknown = name

@@ -28,6 +28,7 @@ func TestRulesThatNeverFired(t *testing.T) {
 	fired.add(&stream.TriggerMark{Rule: fired.Rule, What: stream.TriggerFired, Value: "2µs"})
 	p.Triggers = append(p.Triggers, fired)
 	p.addRules()
+	p.nameUnknown()
 	var b bytes.Buffer
 	for _, r := range p.Triggers {
 		r.print(&b, time.Unix(0, 0))
@@ -46,5 +47,15 @@ order>1h: mark: fired 0 times
 heap>90%: mark: fired 0 times`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}
+
+// Of a slice nothing tells whether an event was recorded.
+func TestRulesOfSlice(t *testing.T) {
+	p := &processSummary{Tests: map[string]string{"triggers": `SET>100us: mark`}, Losses: []LedgerLine{{Reason: stream.ReasonLeftOut.String()}}}
+	p.addRules()
+	p.nameUnknown()
+	if len(p.Triggers) != 1 || p.Triggers[0].Unknown != "" {
+		t.Errorf("%+v", p.Triggers)
 	}
 }
