@@ -13,7 +13,7 @@ type braider struct {
 }
 
 // maxStrands is how many runs are braided at most.
-const maxStrands = 256
+const maxStrands = 512
 
 // braid gives places to the next rows of open runs that alternate: all that come before any block
 // ends or another run is to be opened, as far as there is room. It returns false if there are none.

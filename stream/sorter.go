@@ -281,8 +281,14 @@ func (r *ownRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
 	return parts, size
 }
 
-// width is how many runs may be open at once.
-func (s *Sorter) width() int { return max(2, int(s.memory/openRunBytes)) }
+// width is how many runs may be open at once. They may take the memory of rows as well, if there are none in it.
+func (s *Sorter) width() int {
+	memory := s.memory
+	if s.store.Used() == 0 {
+		memory *= 2
+	}
+	return max(2, int(memory/openRunBytes))
+}
 
 // finish ends adding rows.
 func (s *Sorter) finish() error {

@@ -76,11 +76,15 @@ func testSorter(t *testing.T, want *Batch, memory int64, size int) {
 	shuffled := like(want)
 	shuffled.AppendRows(want, 0, want.Len())
 	feed(t, s, shuffled, size, uint64(memory))
+	width := s.width()
+	if most := 2 * memory / openRunBytes; int64(width) > max(2, most) || s.store.Used() > 0 && int64(width) > max(2, most/2) {
+		t.Errorf("memory %d, of which rows take %d: %d runs may be open", memory, s.store.Used(), width)
+	}
 	got, opened := collectRows(t, s, len(want.Args))
 	if !sameRows(got, want) {
 		t.Errorf("memory %d, %d at a time: %d rows of %v are not those that came, sorted", memory, size, got.Len(), want.Series.Kind)
 	}
-	if width := max(2, int(memory/openRunBytes)); opened > width {
+	if opened > width {
 		t.Errorf("memory %d, %d at a time: %d runs of %v were open at once, want at most %d", memory, size, opened, want.Series.Kind, width)
 	}
 }
