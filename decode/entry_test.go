@@ -246,7 +246,7 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// Who takes rows comes upon tracks while another one holds the tables to link a process, and does not wait for it.
+// A worker that takes rows finds their tracks while another one holds the tables to link a process, and does not wait for it.
 func TestLanesWithoutTheTables(t *testing.T) {
 	d := &dictionary{links: links{roots: []string{"root"}, linked: []string{"root"}}}
 	d.tracks.put(1, d.keep([]byte("track")))

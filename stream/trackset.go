@@ -8,9 +8,9 @@ import (
 
 type trackSet = dedupe.Set[Track, TrackID]
 
-// TrackSet interns tracks, as [dedupe.Set] does. It has a lock of its own: who takes rows of many small processes comes
-// upon tracks all the time, and would wait for whoever holds the tables to add thousands of stacks. That lock may be taken
-// by one who holds the tables, not the other way round.
+// TrackSet interns tracks, as [dedupe.Set] does. It has a lock of its own: a worker that takes rows of many small
+// processes interns tracks all the time, and would wait for another one that holds the tables to add thousands of stacks.
+// The lock may be taken while the tables are held, but not the other way round.
 type TrackSet struct {
 	mu  sync.Mutex
 	set trackSet
