@@ -57,7 +57,16 @@ func openAll(t testing.TB, fsys fs.FS) (*stream.Tables, []decode.Input) {
 const oneByOne = 6 << 20
 
 // The output is the same for any number of jobs and any ceiling.
-func TestJobs(t *testing.T) { testJobs(t, crowd(t)) }
+func TestJobs(t *testing.T) {
+	testJobs(t, crowd(t), way{jobs: 1}, way{jobs: 2}, way{jobs: 3, memory: oneByOne}, way{jobs: 8}, way{jobs: 1, next: true}, way{jobs: 2, next: true})
+}
+
+// way is how a test decodes.
+type way struct {
+	jobs   int
+	memory int64
+	next   bool // rows are taken by Next, not by Spread
+}
 
 // So it is of hundreds of tracks, whose samples are gathered before they become batches, unless workers are so many that
 // each has only a few.
@@ -66,16 +75,12 @@ func TestJobsOfManyTracks(t *testing.T) {
 	if _, err := corpus.Write(dir, corpus.Options{Processes: 2, Samples: 25_000, Markers: 50, Stacks: 1000, Threads: 250, Largest: 0.9}); err != nil {
 		t.Fatal(err)
 	}
-	testJobs(t, dir)
+	testJobs(t, dir, way{jobs: 1}, way{jobs: 2}, way{jobs: 8})
 }
 
-func testJobs(t *testing.T, dir string) {
+func testJobs(t *testing.T, dir string, ways ...way) {
 	var want []byte
-	for _, c := range []struct {
-		jobs   int
-		memory int64
-		next   bool // rows are taken by Next, not by Spread
-	}{{1, 0, false}, {2, 0, false}, {3, oneByOne, false}, {8, 0, false}, {1, 0, true}, {2, 0, true}} {
+	for _, c := range ways {
 		jobs := c.jobs
 		tables, inputs := openAll(t, os.DirFS(dir))
 		src := decode.New(tables, inputs, decode.Options{Jobs: jobs})

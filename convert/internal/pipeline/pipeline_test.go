@@ -46,12 +46,12 @@ func file(t *testing.T, w io.Writer, o Options, n int) error {
 func TestSameBytes(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		var one bytes.Buffer
-		if err := file(t, &one, Options{Gzip: zip}, 200); err != nil {
+		if err := file(t, &one, Options{Gzip: zip}, 120); err != nil {
 			t.Fatal(err)
 		}
 		for _, jobs := range []int{2, 3, 8, 100} {
 			var many bytes.Buffer
-			if err := file(t, &many, Options{Gzip: zip, Jobs: jobs}, 200); err != nil {
+			if err := file(t, &many, Options{Gzip: zip, Jobs: jobs}, 120); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(one.Bytes(), many.Bytes()) {
@@ -70,20 +70,20 @@ func TestCores(t *testing.T) {
 	for i, o := range options {
 		all.Go(func() {
 			o.Jobs, o.Cores = 1+i%2, cores
-			if err := file(t, &got[i], o, 100); err != nil {
+			if err := file(t, &got[i], o, 40); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Go(func() {
-		if err := file(t, &failingWriter{t, 1}, Options{Jobs: 2, Gzip: true, Cores: cores}, 100); !errors.Is(err, errFull) {
+		if err := file(t, &failingWriter{t, 1}, Options{Jobs: 2, Gzip: true, Cores: cores}, 40); !errors.Is(err, errFull) {
 			t.Error(err)
 		}
 	})
 	all.Wait()
 	for i, o := range options {
 		var want bytes.Buffer
-		if err := file(t, &want, o, 100); err != nil || !bytes.Equal(got[i].Bytes(), want.Bytes()) {
+		if err := file(t, &want, o, 40); err != nil || !bytes.Equal(got[i].Bytes(), want.Bytes()) {
 			t.Errorf("%+v: %d bytes, want %d others (%v)", o, got[i].Len(), want.Len(), err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestGoAfter(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
-	for _, n := range []int{0, 1, 200} {
+	for _, n := range []int{0, 1, 60} {
 		var plain, packed bytes.Buffer
 		if err := errors.Join(file(t, &plain, Options{}, n), file(t, &packed, Options{Gzip: true, Jobs: 2}, n)); err != nil {
 			t.Fatal(err)
