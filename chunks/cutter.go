@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io/fs"
 	"math"
+	"slices"
 
 	"gprof/rawformat"
 )
@@ -14,11 +15,11 @@ import (
 type Cutter struct {
 	since, until uint64 // ns of CLOCK_MONOTONIC
 	rate         tickRate
-	latest       uint64 // by that clock, of the blocks of all chunks that were cut
+	rest         bool
 }
 
-// Latest is the time of the latest block of all chunks that were cut, in ns of CLOCK_MONOTONIC.
-func (c *Cutter) Latest() uint64 { return c.latest }
+// Rest reports whether the stack rings hold samples of the time that is kept.
+func (c *Cutter) Rest() bool { return c.rest }
 
 // cutMargin is how much earlier and later than asked for a chunk is cut, in ns, as the rate of
 // the time-stamp counter is an estimate.
@@ -37,7 +38,12 @@ func NewCutter(fsys fs.FS, dir string, since, until uint64) (*Cutter, error) {
 			all = append(all, readings(im)...)
 		}
 	}
-	return &Cutter{since: since - min(since, cutMargin), until: until + min(math.MaxUint64-until, cutMargin), rate: (&Process{Chunks: all}).ticks()}, nil
+	c := &Cutter{since: since - min(since, cutMargin), until: until + min(math.MaxUint64-until, cutMargin), rate: (&Process{Chunks: all}).ticks()}
+	c.rest = slices.ContainsFunc(p.Rest, func(im *Image) bool {
+		since, until, ok := c.ticks(&im.Header)
+		return !ok || survey(im, since, until).some
+	})
+	return c, nil
 }
 
 // readings returns the anchor blocks of a chunk as if they were headers.
@@ -55,8 +61,8 @@ func readings(im *Image) (all []*Image) {
 // Cut splits a chunk file into parts. Parts that are kept are chunks; of the others only
 // headers are left, as in a slice. It keeps the blocks from the page of the first one that is
 // recent enough to the last one that is early enough, the pages that samples in these refer to,
-// and a reading of the clocks; the last page, if none is recent enough; nothing, if none is
-// early enough. If there is one part that is kept, nothing was left out.
+// and a reading of the clocks; nothing, if there is no such block and all can be read. If there is
+// one part that is kept, nothing was left out.
 func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	h, closed, err := rawformat.ReadHeader(file)
 	since, until, ok := c.ticks(&h)
@@ -67,7 +73,6 @@ func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 		h.Close = rawformat.Anchor{}
 	}
 	kept := survey(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: inMemory("chunk", file)}, since, until)
-	c.latest = max(c.latest, c.time(&h, kept.latest))
 	cut := kept.parts(&h)
 	if len(cut) == 1 && cut[0].keep {
 		return [][]byte{file}
@@ -84,8 +89,7 @@ type keptBlocks struct {
 	until blockEnd
 	all   blockEnd
 	pages []cutPage
-
-	latest uint64 // time of a block, by the chunk's clock
+	some  bool // whether a block is recent and early enough
 }
 
 // blockEnd is where a block ends in the payload, and how many there are until then.
@@ -115,8 +119,9 @@ func survey(im *Image, since, until uint64) (k keptBlocks) {
 		if now = timeOf(b, now); now >= since && cut < 0 {
 			cut = p
 		}
-		if k.latest = max(k.latest, now); now <= until {
+		if now <= until {
 			k.until = k.all
+			k.some = k.some || now >= since
 		}
 		switch {
 		case b.Kind != rawformat.KindAnchor:
@@ -150,7 +155,12 @@ type cutPart struct {
 func (k *keptBlocks) parts(h *rawformat.Header) (parts []cutPart) {
 	committed := blockEnd{h.Commit.Offset(), h.Commit.Blocks()}
 	kept := cutPart{end: h.Capacity, offset: committed.offset, blocks: committed.blocks, keep: true}
+	none := cutPart{offset: committed.offset, end: h.Capacity, blocks: committed.blocks}
 	if len(k.pages) > 0 {
+		none.first = k.pages[0].begin
+		if !k.some && k.until == k.all && k.all.offset == committed.offset {
+			return []cutPart{none} // it was over before, and nothing of it is damaged
+		}
 		page := k.pages[k.from]
 		kept.start, kept.first = pageStart(k.from), page.begin
 		kept.blocks -= min(kept.blocks, page.before)
@@ -163,7 +173,7 @@ func (k *keptBlocks) parts(h *rawformat.Header) (parts []cutPart) {
 	}
 	rest := cutPart{start: k.until.offset, first: k.until.offset, offset: max(k.until.offset, committed.offset), end: h.Capacity, blocks: committed.blocks - min(committed.blocks, k.until.blocks)}
 	if kept.offset, kept.end = k.until.offset, k.until.offset; kept.offset <= kept.start {
-		return []cutPart{{first: k.pages[0].begin, offset: committed.offset, end: h.Capacity, blocks: committed.blocks}} // none is early enough
+		return []cutPart{none} // none is early enough
 	}
 	kept.blocks -= min(kept.blocks, rest.blocks)
 	return append(parts, kept, rest)
@@ -266,17 +276,6 @@ func (c *Cutter) tick(h *rawformat.Header, at uint64) uint64 {
 		return math.MaxUint64
 	}
 	return h.Open.TSC + uint64(ticks)
-}
-
-// time is a moment of a chunk's clock.
-func (c *Cutter) time(h *rawformat.Header, tick uint64) uint64 {
-	switch {
-	case h.Clock() != rawformat.ClockTSC:
-		return tick
-	case tick <= h.Open.TSC:
-		return 0
-	}
-	return h.Open.Monotonic + uint64(float64(tick-h.Open.TSC)*float64(c.rate))
 }
 
 // covered reports whether chunks hold the whole range of an image.

@@ -71,6 +71,12 @@ func TestCut(t *testing.T) {
 			}
 			p := mustOpen(t, files)
 			got := texts(t, p)
+			if since > blocks {
+				if len(got) > 0 || len(p.LeftOut) != 1 {
+					t.Errorf("sealed %v: %d blocks, all older than asked for", sealed, len(got))
+				}
+				continue
+			}
 			if len(parts) == 1 != (since < 2) || since < 2 && !bytes.Equal(parts[0], whole) {
 				t.Errorf("sealed %v, since %d: %d parts", sealed, since, len(parts))
 			}
@@ -183,6 +189,23 @@ func TestReferences(t *testing.T) {
 		}
 		if got := r.page(&Block{Kind: rawformat.Kind(body[0]), Fields: rawformat.NewCursor(body[1:], 0)}, at); got != test.want {
 			t.Errorf("%s: page %d, want %d", test.line, got, test.want)
+		}
+	}
+}
+
+// Rest says whether a stack ring holds samples between the moments, whatever the chunks hold.
+func TestCutRest(t *testing.T) {
+	one, begin := cutChunk(10, false)
+	taken := uint64(begin + 1000e6)
+	files := dirOf(map[string][]byte{"chunk-00000": one.file(), "stacks-5": testRing(5, 0, 0, 0, stackRecord(taken, 2))})
+	for _, test := range []struct {
+		since, until uint64
+		want         bool
+	}{{0, taken - 1e9/2, false}, {0, taken, true}, {taken, math.MaxUint64, true}, {taken + 1e9, math.MaxUint64, false}, {0, math.MaxUint64, true}} {
+		c, err := NewCutter(files, "p", test.since, test.until)
+		must(t, err)
+		if c.Rest() != test.want {
+			t.Errorf("sample at %d, kept from %d to %d: %v", taken, test.since, test.until, c.Rest())
 		}
 	}
 }

@@ -110,11 +110,9 @@ func (p *packer) cutEnds(j *job, c *clock) {
 		return // then chunks are whole
 	}
 	free := j.held().free
-	latest := int64(math.MinInt64)
 	var files []entry
 	for _, e := range j.index.files {
 		from, to := e.time(c)
-		latest = max(latest, from)
 		if e.leftOut() || from+lateness >= span.From && to <= span.To || !span.touches(&e, c) {
 			files = append(files, e)
 			continue
@@ -128,7 +126,7 @@ func (p *packer) cutEnds(j *job, c *clock) {
 	}
 	slices.SortStableFunc(files, byRangeStart)
 	j.index.files = files
-	if latest = max(latest, c.at(j.cut.Latest())); latest-lateness > span.To { // samples that were never drained are the last ones
+	if !j.cut.Rest() {
 		j.rest = slices.DeleteFunc(j.rest, func(f part) bool { return f.kind == sections.Stacks })
 	}
 }
