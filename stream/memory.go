@@ -25,7 +25,7 @@ type ErrMemory struct {
 func (e *ErrMemory) Error() string {
 	about := "about"
 	if e.Early {
-		about = "at least"
+		about = "perhaps"
 	}
 	what := "unique stacks, frames and names"
 	if e.Output {
