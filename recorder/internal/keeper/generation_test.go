@@ -211,6 +211,33 @@ func TestRootsBetweenGenerations(t *testing.T) {
 	}
 }
 
+// TestDeepRoots marks below more calls than a marker's stack has, so that the stack does not tell where the goroutine
+// began.
+func TestDeepRoots(t *testing.T) {
+	for _, depth := range []int{200, 5000} { // the stack is walked to its end, or not
+		k, dir := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
+		if k.rec.TestGoroutines() != "by their numbers" {
+			t.Skip("markers don't tell where goroutines began")
+		}
+		done := make(chan bool)
+		go func() { deep(depth); close(done) }()
+		<-done
+		stop(t, k)
+		if !rootsOf(t, dir)[1] {
+			t.Errorf("below %d calls: nothing names the function in which the goroutine began", depth)
+		}
+	}
+}
+
+// deep marks below n calls.
+func deep(n int) int {
+	if n == 0 {
+		mark(probe, 1)
+		return 0
+	}
+	return deep(n-1) + 1
+}
+
 // rootsOf says which dictionaries name where the goroutine of the only marker of the first began.
 func rootsOf(t *testing.T, dir string) map[uint32]bool {
 	t.Helper()

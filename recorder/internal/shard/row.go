@@ -169,23 +169,34 @@ func (r *Recording) isUnwantedRoot(start uint64) bool {
 	return f.submit(start, r.wants)
 }
 
+// deepest is from how many calls on a stack is not walked to its end: it takes some
+// microseconds until there.
+const deepest = 1024
+
 // submit never waits, and allocates only to ask whether a row is wanted. Where the calling
-// goroutine's stack is too deep to be walked to its end, or there is no room, another marker
-// will tell.
+// goroutine's stack can't be walked, or there is no room, another marker will tell. If it is
+// too deep to be walked to its end, all that is known is where it began.
 //
 //go:noinline
 func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool) {
 	var calls [MaxDepth]uintptr
 	n, _ := rt.WalkFrames(&calls[0], MaxDepth, 0)
 	cut := n == 0 || rt.IsCut(calls[:n], MaxDepth)
+	for skip := MaxDepth - rootCalls; cut && n > 0 && skip < deepest; skip += MaxDepth - rootCalls {
+		n, _ = rt.WalkFrames(&calls[0], MaxDepth, skip)
+		cut = rt.IsCut(calls[:n], MaxDepth)
+	}
 	if wants != nil && !isWanted(start, cut, calls[max(0, n-rootCalls):n], wants) {
 		if !cut {
 			f.note(start | unwantedRoot)
 		}
 		return true
 	}
-	if cut {
+	if n == 0 {
 		return false
+	}
+	if cut {
+		n = 0
 	}
 	for i := range f.news {
 		b := &f.news[i]
