@@ -15,6 +15,9 @@ func (s *Sink) report(w *sweep, t *traits, slowest *durations.Slowest, alone int
 	g := w.groups
 	r := &s.Report
 	r.Query, r.Names = s.query.String(), s.sorted()
+	for i := range g {
+		g[i].Estimated = min(g[i].Estimated, g[i].room())
+	}
 	r.Slow, r.Rest, r.Open = g[slow].Group, g[rest].Group, g[open].Group
 	r.Split = w.split()
 	r.More = w.more()
@@ -48,12 +51,16 @@ func (w *sweep) split() []Part {
 	return all
 }
 
-// amount is a part of a group's time.
+// room is the time that is left to estimates.
+func (g *tally) room() int64 { return max(0, g.Wall-g.Exact) }
+
+// amount is a part of a group's time. A sample stands for the time since the one before, so that few
+// samples can stand for more than there was.
 func (g *tally) amount(part int) (a Amount) {
 	x := &g.parts[part]
-	a = Amount{Exact: x.exact, Estimated: x.estimated, Error: int64(2 * math.Sqrt(g.errors[part]))}
+	a = Amount{Exact: x.exact, Estimated: min(x.estimated, g.room()), Error: int64(min(2*math.Sqrt(g.errors[part]), float64(g.Wall)))}
 	if part == Unknown {
-		a.Exact = max(0, g.Wall-g.Exact-g.Estimated)
+		a.Exact = max(0, g.room()-g.Estimated)
 	}
 	if g.Wall > 0 {
 		a.Share = float64(a.Sum()) / float64(g.Wall)
@@ -88,10 +95,10 @@ func (w *sweep) more() []Excess {
 
 func mean(r *ratio, g *tally) (ns, share float64) {
 	if g.Intervals > 0 {
-		ns = r.sum / float64(g.Intervals)
+		ns = min(r.sum, g.wall) / float64(g.Intervals)
 	}
 	share, _ = r.share(g)
-	return ns, share
+	return ns, min(share, 1)
 }
 
 // maxWakers is how many are told of a wait.
@@ -166,6 +173,9 @@ func (s *Sink) notes(r *Report, alone int64) []string {
 		}
 		if !s.seen.samples {
 			add("there are no CPU samples")
+		}
+		if e := r.Split[CPU].Slow.Error; e > 0 && e >= r.Slow.Wall/2 {
+			add("the slow intervals have too few CPU samples to tell how much of their time is CPU time")
 		}
 		if share := s.pressed(); share >= highPressure && r.Split[Unknown].Slow.Share > 1-wellKnown {
 			add("how long threads waited for a processor: for %.0f %% of the time some work of the machine did, its own or that of others", 100*share)

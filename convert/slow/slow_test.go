@@ -239,6 +239,23 @@ func TestPartlyExact(t *testing.T) {
 	}
 }
 
+// Few samples can stand for more CPU time than the intervals lasted: no more than that is estimated, and a note says so.
+func TestFewSamples(t *testing.T) {
+	w := newWorld()
+	w.interval(1, 0, 100, "a", 1)
+	w.interval(1, 200, 1, "a", 1)
+	for _, at := range []stream.Time{10, 60} {
+		w.track.Add(streamtest.Row{Series: stream.Series{Kind: stream.Samples}, Time: at, Stack: w.Stack("main.work"), Weight: 1, CPU: 150, Owner: stream.Owner{Goroutine: 1}})
+	}
+	r := report(t, w.Source(), "request[duration>10]")
+	if a := r.Split[slow.CPU].Slow; a.Estimated != 100 || a.Error != 100 || a.Share != 1 || r.Slow.Estimated != 100 || r.More[0].Slow != 100 || r.More[0].SlowShare != 1 {
+		t.Errorf("%+v of %+v; %+v", a, r.Slow, r.More)
+	}
+	if notes := strings.Join(r.Notes, "; "); !strings.Contains(notes, "too few CPU samples") {
+		t.Error(notes)
+	}
+}
+
 // The percentile is the nearest rank of the intervals that fulfil the other conditions, by name.
 func TestPercentiles(t *testing.T) {
 	for _, c := range []struct {
