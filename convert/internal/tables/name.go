@@ -107,7 +107,7 @@ func serviceOf(p *stream.Process) string {
 	return p.Name
 }
 
-// sessionOf names a part by its contents, so that the same input gets the same name, and another
+// sessionOf names a part by what identifies its contents, so that the same input gets the same name, and another
 // one a different name.
 func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 	t, sum := s.tables, sha256.New()
@@ -120,8 +120,8 @@ func (s *Sink) sessionOf(processes []stream.ProcessID) string {
 		if i == 0 {
 			first = p
 		}
-		p.Parent = 0 // a number of this run
-		fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", p))
+		// All fields would give a recording another name when a later version knows more of it.
+		fmt.Fprintf(sum, "%d %d %q %q %q %q %q %d %d %d %+v\n", p.Instance, p.Twin, p.Name, p.Service, p.Host, p.Args, p.Attrs, p.Start, p.End, p.RangeStart, p.Read)
 		for _, line := range linesOf(s.known, p.InstanceName()) {
 			fmt.Fprintf(sum, "%q\n", fmt.Sprintf("%+v", line))
 		}

@@ -39,6 +39,17 @@ func TestSessionOf(t *testing.T) {
 	}
 }
 
+// The name of a part stays when more is known of its process, and another part of it has another name.
+func TestSessionOfWhat(t *testing.T) {
+	nameOf := func(p stream.Process) string {
+		return (&Sink{tables: &stream.Tables{Processes: []stream.Process{p}}}).sessionOf([]stream.ProcessID{1})
+	}
+	one, known, later := nameOf(stream.Process{Instance: 1}), nameOf(stream.Process{Instance: 1, Cores: 4, Traced: true}), nameOf(stream.Process{Instance: 1, End: 5})
+	if one != known || one == later {
+		t.Errorf("%s, %s if more is known, %s of more", one, known, later)
+	}
+}
+
 // Names of directories are values that all readers take as they are, and as texts.
 func TestFileName(t *testing.T) {
 	for value, want := range map[string]string{
