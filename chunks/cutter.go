@@ -15,7 +15,7 @@ import (
 type Cutter struct {
 	since, until uint64 // ns of CLOCK_MONOTONIC
 	rate         tickRate
-	rest         bool
+	rest, ended  bool
 }
 
 // Rest reports whether the stack rings hold samples of the time that is kept.
@@ -38,7 +38,7 @@ func NewCutter(fsys fs.FS, dir string, since, until uint64) (*Cutter, error) {
 			all = append(all, readings(im)...)
 		}
 	}
-	c := &Cutter{since: since - min(since, cutMargin), until: until + min(math.MaxUint64-until, cutMargin), rate: (&Process{Chunks: all}).ticks()}
+	c := &Cutter{ended: p.Exit != nil, since: since - min(since, cutMargin), until: until + min(math.MaxUint64-until, cutMargin), rate: (&Process{Chunks: all}).ticks()}
 	c.rest = slices.ContainsFunc(p.Rest, func(im *Image) bool {
 		since, until, ok := c.ticks(&im.Header)
 		return !ok || survey(im, since, until).some
@@ -61,8 +61,9 @@ func readings(im *Image) (all []*Image) {
 // Cut splits a chunk file into parts. Parts that are kept are chunks; of the others only
 // headers are left, as in a slice. It keeps the blocks from the page of the first one that is
 // recent enough to the last one that is early enough, the pages that samples in these refer to,
-// and a reading of the clocks; nothing, if there is no such block and all can be read. If there is
-// one part that is kept, nothing was left out.
+// and a reading of the clocks. If there is no such block, nothing is kept, but for the last page where
+// nothing else tells when the process was alive, or not all can be read. If there is one part that is
+// kept, nothing was left out.
 func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 	h, closed, err := rawformat.ReadHeader(file)
 	since, until, ok := c.ticks(&h)
@@ -73,7 +74,7 @@ func (c *Cutter) Cut(file []byte) (parts [][]byte) {
 		h.Close = rawformat.Anchor{}
 	}
 	kept := survey(&Image{Name: "chunk", Size: int64(len(file)), Header: h, Closed: closed, fsys: inMemory("chunk", file)}, since, until)
-	cut := kept.parts(&h)
+	cut := kept.parts(&h, c.ended)
 	if len(cut) == 1 && cut[0].keep {
 		return [][]byte{file}
 	}
@@ -152,13 +153,13 @@ type cutPart struct {
 
 // parts are what is left out, what is kept, and what is left out behind that; the first and the
 // last are none if they have no blocks.
-func (k *keptBlocks) parts(h *rawformat.Header) (parts []cutPart) {
+func (k *keptBlocks) parts(h *rawformat.Header, ended bool) (parts []cutPart) {
 	committed := blockEnd{h.Commit.Offset(), h.Commit.Blocks()}
 	kept := cutPart{end: h.Capacity, offset: committed.offset, blocks: committed.blocks, keep: true}
 	none := cutPart{offset: committed.offset, end: h.Capacity, blocks: committed.blocks}
 	if len(k.pages) > 0 {
 		none.first = k.pages[0].begin
-		if !k.some && k.until == k.all && k.all.offset == committed.offset {
+		if ended && !k.some && k.until == k.all && k.all.offset == committed.offset {
 			return []cutPart{none} // it was over before, and nothing of it is damaged
 		}
 		page := k.pages[k.from]
