@@ -77,6 +77,7 @@ type Sink struct {
 	now         process
 	at          map[int]int // where the markers of a name are in now
 	first, last stream.Time // of the process' rows; 0 none
+	sliced      map[string]bool
 }
 
 // New returns a Sink of the events from from on and before to: rates are those
@@ -88,7 +89,10 @@ func New(from, to stream.Time) *Sink {
 // Begin prepares for the functions of t.
 func (s *Sink) Begin(t *stream.Tables) error {
 	keys, functions := calls.Keys(t, calls.SameFunction)
-	s.tables, s.names = t, calls.NewNames()
+	s.tables, s.names, s.sliced = t, calls.NewNames(), map[string]bool{}
+	for _, l := range t.Ledger.Lines() {
+		s.sliced[l.Process] = s.sliced[l.Process] || l.Reason == stream.ReasonLeftOut
+	}
 	var err error
 	if s.sums, err = calls.New(t, keys); err != nil {
 		return err
@@ -211,11 +215,15 @@ func (s *Sink) endProcess() (err error) {
 	return err
 }
 
-// seconds is the time with events of a process. Its ring may have lost the beginning.
+// seconds is the time with events of a process. Its ring may have lost the beginning, and a slice both ends.
 func (s *Sink) seconds(p *stream.Process) float64 {
 	from, to := p.Start, max(p.End, s.last)
-	if p.RangeStart > 1 {
+	sliced := s.sliced[p.InstanceName()]
+	if p.RangeStart > 1 || sliced {
 		from = s.first
+	}
+	if sliced {
+		to = s.last
 	}
 	from, to = max(from, s.from), min(to, s.to)
 	return max(0, float64(to-from)/1e9)
