@@ -45,5 +45,6 @@ func (c *sliceCmd) Run(s *input.Tool) error {
 	if err != nil {
 		return console.Exit(console.Usage, err)
 	}
+	s.Hint(selection.OutsideHint(found, from, to))
 	return c.write(s, found, ingest.PackSpan{From: int64(from), To: int64(to)})
 }

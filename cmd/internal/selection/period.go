@@ -109,8 +109,13 @@ func (p *Period) EmptyHint(found *ingest.Found, c *stream.Count) string {
 	if !p.Given() || len(c.Series) > 0 {
 		return ""
 	}
+	return OutsideHint(found, math.MaxInt64, math.MinInt64)
+}
+
+// OutsideHint says when there are events, if a time is before or after all of them.
+func OutsideHint(found *ingest.Found, from, to stream.Time) string {
 	start, end := found.Span()
-	if end <= start {
+	if end <= start || from <= end && to >= start {
 		return ""
 	}
 	return fmt.Sprintf("nothing happened in that time; the recording is from %s to %s", utc(start), utc(end))
