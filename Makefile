@@ -10,7 +10,7 @@ KILLS    ?= 1000
 SAMPLES  ?= 50000000
 VERSIONS := go1.26.8,go1.27.4
 DEMO     := out/demo
-PARTS    := programs race-recording files race recording around builds documents
+PARTS    := programs race-recording files race around recording builds documents
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

@@ -79,7 +79,7 @@ func TestFleet(t *testing.T) {
 // their place. Killed whenever it is about to, it never leaves both, and ends what it had begun when it
 // is started again. The whole answers as if all dumps had come at once.
 func TestFleetGrows(t *testing.T) {
-	const dumps = 30
+	const dumps = 21
 	in, out, whole := fleetOf(t, dumps), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "whole")
 	count := "SELECT count(*) AS n, count(DISTINCT instance) AS several FROM 'processes/service=shop/**/*.parquet'"
 	killed, most := 0, 0
