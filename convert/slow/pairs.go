@@ -25,6 +25,7 @@ type interval struct {
 // pairs makes intervals of the markers of one series after the other. Starts and ends of the same goroutine are
 // paired first, the last start first; then those that are left.
 type pairs struct {
+	named  bool // a marker is called as in the query
 	tables *stream.Tables
 	each   func(*interval) error
 	traits func(b *stream.Batch, i int) []int32 // nil: none are wanted
@@ -60,6 +61,7 @@ func (p *pairs) take(b *stream.Batch, bound filter.Bound) error {
 
 func (p *pairs) row(b *stream.Batch, i int) error {
 	name, ok := p.bound.Name(b, i)
+	p.named = p.named || ok
 	if !ok || b.Phase[i] == stream.Instant {
 		return nil
 	}

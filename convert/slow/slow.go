@@ -69,7 +69,7 @@ type Sink struct {
 	period map[stream.ProcessID]int64
 	seen   struct{ samples, ownedWaits, waits, states, instants bool }
 	busy   map[stream.ProcessID]*pressure
-	others map[string]bool // names of other events, for an error
+	others map[string]bool // names of events, for an error
 	buffer []byte
 }
 
@@ -125,9 +125,8 @@ func (s *Sink) event(id stream.EventID) *boundEvent {
 	if s.events[id] == nil {
 		e := s.tables.Event(id)
 		x := &boundEvent{state: e.Name == stateEvent, wakes: e.Name == wakeEvent}
-		if x.bound, x.wanted = s.query.Bind(e); !x.wanted {
-			s.others[e.Name] = true
-		}
+		x.bound, x.wanted = s.query.Bind(e)
+		s.others[e.Name] = true
 		s.events[id] = x
 	}
 	return s.events[id]
@@ -282,10 +281,8 @@ func (s *Sink) exist() error {
 	if len(s.byName) > 0 {
 		return nil
 	}
-	for _, e := range s.events {
-		if e != nil && e.wanted {
-			return fmt.Errorf("%w: markers of %s have no duration: they are moments, or ends without a start", ErrNothing, s.query.Name)
-		}
+	if s.first.named {
+		return fmt.Errorf("%w: markers of %s have no duration: they are moments, or ends without a start", ErrNothing, s.query.Name)
 	}
 	var names []string
 	for name := range s.others {
