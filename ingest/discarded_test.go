@@ -95,6 +95,16 @@ func TestDiscards(t *testing.T) {
 			}
 		}
 	}
+	sliced, err := os.Create(filepath.Join(t.TempDir(), "sliced.gprof"))
+	if err == nil {
+		_, err = found.Pack(sliced, PackOptions{Span: PackSpan{From: fixtures.Realtime + 1e15, To: fixtures.Realtime + 2e15}})
+	}
+	if err = errors.Join(err, sliced.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if lines := readTape(t, sliced.Name()).lines(stream.ReasonDiscarded); len(lines) == 0 || !strings.HasPrefix(lines[0].Where, "from 2026-01-01 00:00:00.000 to 2026-01-01 00:00:00.0") {
+		t.Errorf("what a slice leaves out was not discarded: %+v", lines)
+	}
 	if err := os.RemoveAll(turned.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,11 @@ func (p *Process) Discards() (d Discards) {
 	}
 	row := p.Row()
 	d.From, d.To = row.Start, p.From()
+	for _, im := range p.LeftOut { // the recorder had it still
+		if at := p.clock.At(im.Header.Open.Monotonic); im.Header.Open.Monotonic != 0 && (d.To == 0 || at < d.To) {
+			d.To = max(d.From, at)
+		}
+	}
 	if p.Removed() {
 		d.To, d.Why = row.End, decode.MadeWay(p.Process)
 	}
