@@ -30,7 +30,7 @@ func TestIdleThread(t *testing.T) {
 		close(done)
 	}()
 	thread := <-tid
-	last := func() (last signalSample) { // the zero sample weighs nothing, either
+	last := func() (last signalSample) {
 		for _, s := range read(t, rec.Dir(), chunks.Unproven, chunks.Stale).signalSamples(t) {
 			if s.thread == thread {
 				last = s
@@ -44,7 +44,7 @@ func TestIdleThread(t *testing.T) {
 		return last().weight > 0
 	}
 	await(t, "the thread is sampled", sampled)
-	await(t, "the thread is idle", func() bool { return last().weight == 0 })
+	await(t, "the thread is idle", func() bool { s := last(); return s.thread == thread && s.weight == 0 })
 	await(t, "the thread is sampled again", sampled)
 	close(work)
 	<-done

@@ -14,4 +14,4 @@ WITH twice AS (
     FROM twice WHERE low <= high
 )
 SELECT severity, reason, text, what, place, instance, rows_lost AS amount, bytes
-FROM missing ORDER BY severity, reason, what, place, instance;
+FROM missing ORDER BY severity, reason, what, coalesce(place, ''), instance;
