@@ -169,8 +169,8 @@ func (r *Recording) isUnwantedRoot(start uint64) bool {
 	return f.submit(start, r.wants)
 }
 
-// deepest is from how many calls on a stack is not walked to its end: it takes some
-// microseconds until there.
+// deepest is from how many calls on a stack is not walked to its end: until there, which is some ten thousand
+// frames in pieces of MaxDepth, takes tens of microseconds.
 const deepest = 1024
 
 // submit never waits, and allocates only to ask whether a row is wanted. Where the calling
