@@ -50,7 +50,7 @@ func BenchmarkMark(b *testing.B) {
 
 // BenchmarkOff measures a marker that is not recorded. best-ns is the cost in the best round,
 // whatever else the machine does: it should be at most 2 ns, plus a call on a track that is
-// not recorded.
+// not recorded, and some 60 ns for a goroutine that is not recorded, however deep its stack is.
 func BenchmarkOff(b *testing.B) {
 	b.Run("why=stopped", func(b *testing.B) { benchBest(b, markTwo) })
 	for _, off := range []struct {
@@ -66,7 +66,7 @@ func BenchmarkOff(b *testing.B) {
 		b.Run("why="+off.why, func(b *testing.B) { benchBest(b, markTwo) })
 		rec.Stop()
 	}
-	begin(b, recorder.Options{Tracks: []string{"-left out"}})
+	begin(b, recorder.Options{Tracks: []string{"-left out", "-testing.", "-BenchmarkOff"}})
 	_, work := recorder.NewTrack(b.Context(), "left out")
 	defer work.End()
 	aimed := benchTwo.On(work.Track)
@@ -76,6 +76,15 @@ func BenchmarkOff(b *testing.B) {
 				aimed.Mark(i, 77)
 			}
 		})
+	})
+	b.Run("why=root", func(b *testing.B) { benchBest(b, markTwo) })
+	b.Run("why=deep", func(b *testing.B) {
+		done := make(chan bool)
+		go func() { // no other goroutine begins here, with a stack that could be walked to its end
+			defer close(done)
+			nested(2000, func() { benchBest(b, markTwo) })
+		}()
+		<-done
 	})
 }
 

@@ -43,7 +43,7 @@ func (r *Recording) rowOf(of context) (at row, wanted bool) {
 		}
 	}
 	at.start = rt.GoroutineAt(r.starts)
-	if at.start != 0 && r.isUnwantedRoot(at.start) && at.track == 0 {
+	if at.start != 0 && r.isUnwantedRoot(at.start, of.goroutine) && at.track == 0 {
 		return row{}, false
 	}
 	return at, true
@@ -127,9 +127,13 @@ func (r *Recording) forget(goroutine uint64) {
 // the dictionary. Names can't be told from the address alone: the compiler may have made a
 // function around the one that the program named, and only a stack shows which.
 type roots struct {
-	seen [1 << rootBits]atomic.Uint64 // addresses that were passed on, or are marked as unwanted
+	seen words // addresses that were passed on, or are marked as unwanted
+	deep words // goroutines that are not recorded by what their address says, because their stacks could not be walked
 	news [pendingSlots]beginning
 }
+
+// words is a set of numbers, of which the top bit may say more.
+type words [1 << rootBits]atomic.Uint64
 
 const (
 	rootBits   = 10
@@ -158,15 +162,12 @@ const unwantedRoot = 1 << 63
 
 // isUnwantedRoot reports whether markers on the row of that root function, which is the
 // calling goroutine's, are not recorded. Functions that are seen first are submitted.
-func (r *Recording) isUnwantedRoot(start uint64) bool {
+func (r *Recording) isUnwantedRoot(start, goroutine uint64) bool {
 	f := &r.roots
-	first := start * trackHash >> (64 - rootBits)
-	for i := range uint64(rootProbes) {
-		if seen := f.seen[(first+i)%uint64(len(f.seen))].Load(); seen&^unwantedRoot == start {
-			return seen != start
-		}
+	if seen := f.seen.find(start); seen != 0 {
+		return seen != start
 	}
-	return f.submit(start, r.wants)
+	return f.deep.find(goroutine) != 0 || f.submit(start, goroutine, r.wants)
 }
 
 // deepest is from how many calls on a stack is not walked to its end: until there, which is some ten thousand
@@ -175,10 +176,11 @@ const deepest = 1024
 
 // submit never waits, and allocates only to ask whether a row is wanted. Where the calling
 // goroutine's stack can't be walked, or there is no room, another marker will tell. If it is
-// too deep to be walked to its end, all that is known is where it began.
+// too deep to be walked to its end, all that is known is where it began: if that is not wanted, the goroutine is not
+// asked about again until NameRoots is called.
 //
 //go:noinline
-func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool) {
+func (f *roots) submit(start, goroutine uint64, wants func(row string) bool) (unwanted bool) {
 	var calls [MaxDepth]uintptr
 	n, _ := rt.WalkFrames(&calls[0], MaxDepth, 0)
 	cut := n == 0 || rt.IsCut(calls[:n], MaxDepth)
@@ -187,8 +189,10 @@ func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool
 		cut = rt.IsCut(calls[:n], MaxDepth)
 	}
 	if wants != nil && !isWanted(start, cut, calls[max(0, n-rootCalls):n], wants) {
-		if !cut {
-			f.note(start | unwantedRoot)
+		if cut {
+			f.deep.note(goroutine)
+		} else {
+			f.seen.note(start | unwantedRoot)
 		}
 		return true
 	}
@@ -205,7 +209,7 @@ func (f *roots) submit(start uint64, wants func(row string) bool) (unwanted bool
 		}
 		b.start, b.n = start, copy(b.calls[:], calls[max(0, n-rootCalls):n])
 		b.state.Store(passed)
-		f.note(start)
+		f.seen.note(start)
 		break
 	}
 	return false
@@ -221,23 +225,46 @@ func isWanted(start uint64, cut bool, outer []uintptr, wants func(row string) bo
 	return wants(rootnames.Name(b.root(), ""))
 }
 
-// note notes that an address was passed on. If there is no free slot it replaces another.
-func (f *roots) note(start uint64) {
-	first := start &^ unwantedRoot * trackHash >> (64 - rootBits)
+// find returns the word of a number, 0 if it is not there.
+func (w *words) find(number uint64) uint64 {
+	first := number * trackHash >> (64 - rootBits)
 	for i := range uint64(rootProbes) {
-		if f.seen[(first+i)%uint64(len(f.seen))].CompareAndSwap(0, start) {
+		if word := w[(first+i)%uint64(len(w))].Load(); word&^unwantedRoot == number {
+			return word
+		}
+	}
+	return 0
+}
+
+// note adds a word. If there is no free slot it replaces another.
+func (w *words) note(word uint64) {
+	first := word &^ unwantedRoot * trackHash >> (64 - rootBits)
+	for i := range uint64(rootProbes) {
+		if w[(first+i)%uint64(len(w))].CompareAndSwap(0, word) {
 			return
 		}
 	}
-	f.seen[first].Store(start)
+	w[first].Store(word)
 }
 
-// NameRoots defines the root functions of goroutines that were passed on.
+func (w *words) clear() {
+	for i := range w {
+		if w[i].Load() != 0 {
+			w[i].Store(0)
+		}
+	}
+}
+
+// NameRoots defines the root functions of goroutines that were passed on. The stacks of those that were too deep may
+// have become shallow meanwhile: they are walked anew.
 func (r *Recording) NameRoots(d *dict.Dictionary) {
 	if r.early != nil {
 		r.nameRoots(d, &r.early.roots)
 	}
 	r.nameRoots(d, &r.roots)
+	if r.Filters() {
+		r.roots.deep.clear()
+	}
 }
 
 func (r *Recording) nameRoots(d *dict.Dictionary, of *roots) {

@@ -462,15 +462,56 @@ func TestRootsAreNotKeptBack(t *testing.T) {
 	var r Recording
 	r.roots.news[0].state.Store(taken)
 	for start := range uint64(pendingSlots - 1) {
-		r.roots.submit(start+1, nil)
+		r.roots.submit(start+1, 1, nil)
 	}
 	for i := range r.roots.news[1:] {
 		if b := &r.roots.news[i+1]; b.state.Load() != passed || b.start != uint64(i+1) || b.n == 0 {
 			t.Errorf("slot %d: state %d, start %d, %d calls", i+1, b.state.Load(), b.start, b.n)
 		}
 	}
-	r.roots.submit(pendingSlots, nil) // finds no room
-	if r.isUnwantedRoot(1) || r.roots.news[0].start != 0 {
+	r.roots.submit(pendingSlots, 1, nil) // finds no room
+	if r.isUnwantedRoot(1, 1) || r.roots.news[0].start != 0 {
 		t.Error("a slot was taken twice")
+	}
+}
+
+// A goroutine whose stack is too deep to be walked to its end, and that is not recorded, is asked about once in a round
+// of the keeper, not at each of its markers. Others that began in the same function are asked about themselves.
+func TestDeepUnwanted(t *testing.T) {
+	r, dir := begin(t)
+	if r.starts == 0 {
+		t.Skip("markers don't tell where goroutines began")
+	}
+	asked := 0
+	r.wants = func(string) bool { asked++; return false }
+	Current.Store(r)
+	mark := func() { probe.Record(rawformat.KindInstant, Arg{}, Arg{}, nil) }
+	var below func(calls int)
+	below = func(calls int) {
+		if calls > 0 {
+			below(calls - 1)
+			return
+		}
+		for round := range 3 {
+			for range 100 {
+				mark()
+			}
+			if asked != round+1 {
+				t.Errorf("asked %d times in %d rounds of the keeper", asked, round+1)
+			}
+			r.NameRoots(nil)
+		}
+		if allocs := testing.AllocsPerRun(100, mark); allocs >= 1 {
+			t.Errorf("a marker allocates %.0f times", allocs)
+		}
+	}
+	for range 2 {
+		asked = 0
+		done := make(chan bool)
+		go func() { defer close(done); below(2 * deepest) }()
+		<-done
+	}
+	if kinds := kindsOf(t, dir); len(kinds) > 0 {
+		t.Errorf("recorded %v", kinds)
 	}
 }
