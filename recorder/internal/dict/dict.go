@@ -135,7 +135,7 @@ func (d *Dictionary) Size() int64 {
 
 // Turn continues in an empty file that gets these records and the modules, whose ids don't change, but no stacks. After
 // an error nothing has changed, and the new file is closed. It is also an error if the new file would be more than half
-// full.
+// full; then, unlike on a full disk, there is no other attempt.
 func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,12 +149,16 @@ func (d *Dictionary) Turn(file *chunks.RecordFile, records [][]byte) error {
 	for _, start := range slices.Sorted(maps.Keys(d.roots)) {
 		next.root(start, d.roots[start])
 	}
-	if next.pending > d.config.Limit/2 || !next.flush() {
-		d.config.Charge(-file.Size())
-		d.closed = !next.cut // otherwise each further attempt would fail likewise
-		return errors.Join(errCrowded, file.Close())
+	err := errCrowded
+	if next.pending <= d.config.Limit/2 {
+		err = next.write()
 	}
-	err := d.file.Close()
+	if err != nil {
+		d.config.Charge(-file.Size())
+		d.closed = errors.Is(err, errCrowded) || errors.Is(err, rawformat.ErrTooBig) // each further attempt would fail likewise
+		return errors.Join(err, file.Close())
+	}
+	err = d.file.Close()
 	d.file, d.full, d.cut = next.file, false, false
 	d.roots = next.roots
 	d.strings, d.frames, d.stacks, d.labels, d.starts, d.startless = next.strings, next.frames, next.stacks, next.labels, next.starts, next.startless
@@ -195,22 +199,27 @@ func (d *Dictionary) add(b record.Body) {
 const recordOverhead = 8
 
 // flush writes the batch. Only then may its ids be used.
-func (d *Dictionary) flush() bool {
-	if d.full = d.full || !d.fits(0); !d.full && len(d.batch) > 0 {
+func (d *Dictionary) flush() bool { return d.write() == nil }
+
+// write is flush, and says why it can't be done.
+func (d *Dictionary) write() (err error) {
+	if d.full || !d.fits(0) {
+		err = errCrowded
+	} else if len(d.batch) > 0 {
 		before := d.file.Size()
-		err := d.file.Append(d.batch...)
-		d.full, d.cut = err != nil, errors.Is(err, mapping.ErrCut)
+		err = d.file.Append(d.batch...)
+		d.cut = errors.Is(err, mapping.ErrCut)
 		d.config.Charge(d.file.Size() - before)
 	}
 	d.batch, d.pending = d.batch[:0], 0
-	if d.full {
-		return false
+	if d.full = err != nil; d.full {
+		return err
 	}
 	d.strings.commit()
 	d.frames.commit()
 	d.stacks.commit()
 	d.labels.commit()
-	return true
+	return nil
 }
 
 // IsFull reports whether nothing can be defined any more.

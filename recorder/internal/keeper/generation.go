@@ -68,10 +68,12 @@ func (k *Keeper) beginGeneration(records [][]byte) {
 	}
 	next, err := chunks.CreateDict(k.files, k.rec.Instance(), uint32(old.generation)+1, uint32(os.Getpid()))
 	if err == nil {
-		err = k.dict.Turn(next, slices.Concat(records, k.counting.meter.Definitions()))
+		if err = k.dict.Turn(next, slices.Concat(records, k.counting.meter.Definitions())); err != nil {
+			err = errors.Join(err, k.removeDict(old.generation+1))
+		}
 	}
 	if err != nil {
-		k.complain("dictionary", errors.Join(err, k.removeDict(old.generation+1)))
+		k.complain("dictionary", err)
 		return
 	}
 	k.generation++

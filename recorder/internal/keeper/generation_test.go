@@ -1,13 +1,16 @@
 package keeper
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"gprof/chunks"
+	"gprof/chunks/folder"
 	"gprof/rawformat"
 	"gprof/recorder/internal/record"
 )
@@ -209,6 +212,52 @@ func TestRootsBetweenGenerations(t *testing.T) {
 			}
 		}
 	}
+}
+
+// If the disk has no room for a new dictionary, or for a part of it, the keeper tries again, and what it says is about
+// the disk.
+func TestGenerationOnFullDisk(t *testing.T) {
+	k, _ := begin(t, Config{Limit: 1 << 20, ChunkSize: 64 << 10})
+	stopGoroutines(k) // this test does the keeper's work
+	for i := 0; !k.dict.IsOutgrown(); i++ {
+		k.dict.Define(record.New(rawformat.KindDefString).Uint(uint64(i + 1)).Text(strings.Repeat("x", 1000)))
+	}
+	disk := k.files
+	for writes := range 2 { // the header does not fit, then what follows it
+		k.files = fullDisk{disk, writes}
+		k.rotateDictionary()
+		if err := k.Trouble(); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, os.ErrNotExist) || k.generation != 1 {
+			t.Errorf("after %d writes: generation %d, trouble %v", writes, k.generation, err)
+		}
+	}
+	k.files = disk
+	if k.rotateDictionary(); k.generation != 2 {
+		t.Errorf("generation %d when the disk has room again, want 2", k.generation)
+	}
+	stop(t, k)
+}
+
+// fullDisk has room for so many writes to each file that is made.
+type fullDisk struct {
+	folder.Folder
+	writes int
+}
+
+func (d fullDisk) Create(name string) (folder.File, error) {
+	f, err := d.Folder.Create(name)
+	return &fullDiskFile{f, d.writes}, err
+}
+
+type fullDiskFile struct {
+	folder.File
+	writes int
+}
+
+func (f *fullDiskFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.writes--; f.writes < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return f.File.WriteAt(b, at)
 }
 
 // TestDeepRoots marks below more calls than a marker's stack has, so that the stack does not tell where the goroutine
