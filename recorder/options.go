@@ -277,7 +277,7 @@ func (p *plan) settle() error {
 		if dir == "" {
 			var err error
 			if dir, err = defaultDir(name, p.Limit); err != nil {
-				return err
+				return fmt.Errorf("no place to record: %w: set Options.Dir or %s", err, EnvDir)
 			}
 		}
 		p.session = filepath.Join(dir, name)

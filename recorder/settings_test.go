@@ -183,6 +183,11 @@ func TestDefaultDir(t *testing.T) {
 	if dir, err := defaultDir("s", 1<<62); err != nil || dir != "/home/x/.local/state/gprof" {
 		t.Errorf("%s, %v, want one in the home directory", dir, err)
 	}
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	if _, err := Start(Options{Limit: 1 << 62}); err == nil || !strings.Contains(err.Error(), "set Options.Dir or GPROF_DIR") {
+		t.Errorf("%v, want what to do where there is no home directory", err)
+	}
 }
 
 func TestSanitize(t *testing.T) {
