@@ -614,3 +614,27 @@ func TestSamplesOfC(t *testing.T) {
 		t.Error("some are missing")
 	}
 }
+
+// Threads for whose samples the limit has no room are left out, and the samples that they would have had are counted.
+func TestThreadsLeftOut(t *testing.T) {
+	rec := begin(t, recorder.Options{Limit: 1 << 20})
+	if !strings.HasPrefix(rec.Stats().Sampler, "signal") {
+		t.Skip(rec.Stats().Sampler)
+	}
+	var over atomic.Bool
+	var busy sync.WaitGroup
+	for range 10 {
+		busy.Go(func() {
+			runtime.LockOSThread() // it ends with the goroutine
+			for !over.Load() {
+				burnCPU(time.Millisecond)
+			}
+		})
+	}
+	waitFor(t, "lost samples", func() bool { return rec.Stats().Drops.Samples > 0 })
+	over.Store(true)
+	busy.Wait()
+	if lost, spent := time.Duration(rec.Stats().Drops.Samples)*10*time.Millisecond, cpuTime(); lost > spent {
+		t.Errorf("samples of %s were lost, of %s of CPU time", lost, spent)
+	}
+}

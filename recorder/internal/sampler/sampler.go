@@ -39,10 +39,11 @@ type Sampler struct {
 	leaf       leafTable
 	drainEvery rt.Time // in periods of CPU time
 	resting    bool
-	told       bool    // it has been logged that threads are left out
-	lookAt     rt.Time // when to look for threads next
-	due        rt.Time // when to drain the rings next
-	created    int     // the runtime's number of threads at the last look
+	told       bool          // it has been logged that threads are left out
+	left       map[int]int64 // threads that are left out, by tid: the CPU time of which lost samples are counted
+	lookAt     rt.Time       // when to look for threads next
+	due        rt.Time       // when to drain the rings next
+	created    int           // the runtime's number of threads at the last look
 	calls      []uintptr
 	placed     placed
 	early      *earlySampler              // whose samples are to be written
@@ -274,6 +275,8 @@ func (s *Sampler) scan() {
 		return
 	}
 	names, _ := s.tasks.Readdirnames(-1) // after an error the names read so far still count
+	before := s.left
+	s.left = nil
 	for _, name := range names {
 		tid, err := strconv.Atoi(name)
 		if err != nil {
@@ -282,19 +285,30 @@ func (s *Sampler) scan() {
 		if t := s.threads[tid]; t != nil {
 			t.alive = true
 		} else if err := s.take(tid); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EINVAL) {
-			s.leaveOut(err)
+			s.leaveOut(tid, before, err)
 		}
 	}
 }
 
 var errThreads = errors.New("too many threads for the limit")
 
-// leaveOut logs, once, that threads are not sampled.
-func (s *Sampler) leaveOut(err error) {
+// leaveOut counts the samples that a thread would have had since the last look, if it was left out then, and logs, once,
+// that threads are.
+func (s *Sampler) leaveOut(tid int, before map[int]int64, err error) {
 	if !s.told {
 		s.told = true
 		s.host.Recording.Log(rawformat.LogWarn, fmt.Sprintf("CPU samples: a thread is left out: %v", err))
 	}
+	cpu := cpuOfThread(tid)
+	if last, known := before[tid]; known && cpu > last {
+		n := (cpu - last) / s.period
+		s.host.Recording.Lose(rawformat.LostSamples, uint64(n), 0)
+		cpu = last + n*s.period
+	}
+	if s.left == nil {
+		s.left = map[int]int64{}
+	}
+	s.left[tid] = cpu
 }
 
 // take begins to sample a thread. A thread that has just ended is no error of ours.
@@ -450,7 +464,7 @@ func (s *Sampler) turn(resting bool, period int64) {
 	if s.resting == resting {
 		return
 	}
-	s.resting = resting
+	s.resting, s.left = resting, nil
 	for tid, t := range s.threads {
 		if !resting { // no sample stands for what was used meanwhile
 			t.stacks.CountFrom(cpuOfThread(tid))
