@@ -16,10 +16,16 @@ type adder struct {
 	encoder pack.Encoder
 	blocks  []byte // encoded, one after the other
 	ends    []int  // of each in blocks
+	waiting []part // what the blocks are of
 	order   batchSorter
 	mixes   []*mix // of one shape each
 	parts   mix    // of mixtures, where their rows stay: a piece is a part and how many rows it has
 	one     Batch  // of a mixture
+
+	// What rows there were: see Sorter.
+	stacks, labels marks
+	goroutines     uint16
+	cpu            bool
 }
 
 // adder returns a new one.
@@ -39,6 +45,9 @@ func (a *adder) add(b *Batch) error {
 	args := 0
 	if b.Len() < firstRows {
 		args = b.allArgBytes(0, b.Len())
+	}
+	if err := a.note(b); err != nil {
+		return err
 	}
 	known, err := a.to.announce(b, args)
 	if known.of == nil || err != nil {
@@ -70,10 +79,25 @@ type stretch struct {
 	loose    bool
 }
 
-// append adds rows of b to a run of r, or to its loose rows. It spills what is in memory if that is too much then.
+// part is blocks of rows that follow each other in a series.
+type part struct {
+	of          *seriesRuns
+	first, last runs.Key
+	batch       int  // rows of the batch that they come from
+	loose       bool // they are in no order
+	ends        int  // in adder.ends: those of its blocks come before it
+}
+
+// maxWaiting is how many bytes of blocks wait at most while another adder spills rows, and waitingShare what part of the
+// memory for rows.
+const (
+	maxWaiting   = 256 << 10
+	waitingShare = 16
+)
+
+// append adds rows of b to a run of r, or to its loose rows.
 func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
-	a.blocks, a.ends = a.blocks[:0], a.ends[:0]
-	for from, begin := of.from, 0; from < of.to; begin = len(a.blocks) {
+	for from, begin := of.from, len(a.blocks); from < of.to; begin = len(a.blocks) {
 		n := blockLen(b, from, of.to)
 		a.blocks = appendBlock(a.blocks, &a.encoder, b, from, from+n)
 		if len(a.blocks)-begin > math.MaxInt32 {
@@ -82,31 +106,46 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 		a.ends = append(a.ends, len(a.blocks))
 		from += n
 	}
+	a.waiting = append(a.waiting, part{r, b.key(of.from), b.key(of.to - 1), b.Len(), of.loose, len(a.ends)})
+	return a.store(int64(len(a.blocks)) > min(maxWaiting, a.to.memory/waitingShare))
+}
+
+// store adds the blocks that wait to the runs of their series, unless another adder does so and they can wait. It spills what
+// is in memory if that is too much then.
+func (a *adder) store(must bool) error {
 	s := a.to
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.size.add(0, len(a.blocks))
-	run, begin := s.place(r, b, of), 0
-	for _, end := range a.ends {
-		s.store.Append(run, a.blocks[begin:end])
-		begin = end
+	if must {
+		s.storing.Lock()
+	} else if !s.storing.TryLock() {
+		return nil
 	}
+	defer s.storing.Unlock()
+	next, begin := 0, 0
+	for i := range a.waiting {
+		p := &a.waiting[i]
+		run := s.place(p)
+		for ; next < p.ends; next++ {
+			s.store.Append(run, a.blocks[begin:a.ends[next]])
+			p.of.own.bytes += int64(a.ends[next] - begin)
+			begin = a.ends[next]
+		}
+	}
+	a.blocks, a.ends, a.waiting = a.blocks[:0], a.ends[:0], a.waiting[:0]
 	if s.store.Used() > s.memory {
 		return s.spill()
 	}
 	return nil
 }
 
-// place is where rows of b go. A short batch that follows no run begins none; so do those that come after it, which would
-// make parts of the same rows.
-func (s *Sorter) place(of *seriesRuns, b *Batch, rows stretch) *runs.Run {
-	r := of.ownRuns()
-	if !of.holds {
-		of.holds, s.holding = true, append(s.holding, of)
+// place is where rows go. A short batch that follows no run begins none; so do those that come after it, which would make
+// parts of the same rows.
+func (s *Sorter) place(p *part) *runs.Run {
+	r := p.of.ownRuns()
+	if !p.of.holds {
+		p.of.holds, s.holding = true, append(s.holding, p.of)
 	}
-	first, last := b.key(rows.from), b.key(rows.to-1)
-	if b.Len() >= looseRows || !rows.loose && len(r.loose) == 0 && (len(r.runs) == 0 || r.before(first) != nil) {
-		return s.runFor(r, first, last)
+	if p.batch >= looseRows || !p.loose && len(r.loose) == 0 && (len(r.runs) == 0 || r.before(p.first) != nil) {
+		return s.runFor(r, p.first, p.last)
 	}
 	if len(r.loose) == 0 {
 		r.loose = []runs.Run{{Unordered: true}}
@@ -141,15 +180,8 @@ func (a *adder) empty(m *mix) error {
 	if len(m.pieces) == 0 {
 		return nil
 	}
-	s := a.to
-	s.mu.Lock()
-	run := s.beginMixed(m)
-	s.mu.Unlock()
-	err := m.encode(func(block []byte) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.keep(run, block)
-	})
+	run := a.to.beginMixed(m)
+	err := m.encode(func(block []byte) error { return a.to.keep(run, block) })
 	m.reset()
 	return err
 }
@@ -195,13 +227,11 @@ func (a *adder) addParts(m Mixture) error {
 		s.few[p.pieces[i].series] += int32(rows)
 		s.total, s.kept = s.total+int64(rows), s.kept+int64(rows)
 	}
-	run := s.beginMixed(p)
 	s.mu.Unlock()
+	run := s.beginMixed(p)
 	w := &p.out
 	w.begin(p.shape, func(block []byte) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err := s.note(&w.block); err != nil {
+		if err := a.note(&w.block); err != nil {
 			return err
 		}
 		return s.keep(run, block)
@@ -215,13 +245,10 @@ func (a *adder) addParts(m Mixture) error {
 	return w.flush()
 }
 
-// announce notes what of the tables the rows of b refer to. Their arguments have so many bytes, if they are few.
+// announce notes that the rows of b will be added. Their arguments have so many bytes, if they are few.
 func (s *Sorter) announce(b *Batch, args int) (is known, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.note(b); err != nil {
-		return is, err
-	}
 	r := s.runsOf(b.Series, len(b.Args))
 	if len(b.Args) != int(r.args) {
 		return is, fmt.Errorf("%w: %d arguments, want %d as before", ErrBatch, len(b.Args), r.args)
@@ -241,16 +268,16 @@ func (s *Sorter) announce(b *Batch, args int) (is known, err error) {
 	return is, nil
 }
 
-// note notes what rows are in b.
-func (s *Sorter) note(b *Batch) error {
+// note notes what rows are in b, and what of the tables they refer to.
+func (a *adder) note(b *Batch) (err error) {
 	if len(b.Goroutine) > 0 {
-		s.goroutines |= 1 << b.Series.Kind
+		a.goroutines |= 1 << b.Series.Kind
 	}
-	s.cpu = s.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
-	if err := s.markStacks(b.Stack); err != nil {
-		return err
+	a.cpu = a.cpu || slices.ContainsFunc(b.CPU, func(ns int64) bool { return ns > 0 })
+	if a.stacks, err = mark(a.stacks, "stack", b.Stack); err == nil {
+		a.labels, err = mark(a.labels, "labels", b.Labels)
 	}
-	return s.markLabels(b.Labels)
+	return err
 }
 
 // mix notes that so many rows of r are mixed with others.

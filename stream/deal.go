@@ -113,6 +113,8 @@ type mixedRuns struct {
 
 // beginMixed begins a run of the rows of m, whose pieces it sorts.
 func (s *Sorter) beginMixed(m *mix) *runs.Run {
+	s.storing.Lock()
+	defer s.storing.Unlock()
 	s.rank()
 	m.sort(s.ranking.rank)
 	at := slices.IndexFunc(s.mixed, func(of mixedRuns) bool { return of.shape == m.shape })
@@ -187,6 +189,8 @@ func (s *Sorter) sortMixed(of shape, r *runs.Run, places []int32) error {
 
 // keep appends a block to a run of s, and spills what is in memory if that is too much then.
 func (s *Sorter) keep(r *runs.Run, block []byte) error {
+	s.storing.Lock()
+	defer s.storing.Unlock()
 	if s.store.Append(r, block); s.store.Used() > s.memory {
 		return s.spill()
 	}

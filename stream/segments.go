@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -68,10 +69,20 @@ func (r *seriesRuns) join(other *seriesRuns) {
 	if from := other.own; from != nil {
 		to := r.ownRuns()
 		to.runs, to.loose = append(to.runs, from.runs...), append(to.loose, from.loose...)
+		to.bytes += from.bytes
 		other.own = nil
 	}
 	r.mixed = r.mixed || other.mixed
 	r.size.add(int(other.size.rows), int(other.size.bytes))
+}
+
+// amount is how much the rows are.
+func (r *seriesRuns) amount() amount {
+	all := r.size
+	if r.own != nil {
+		all.add(0, int(min(r.own.bytes, math.MaxInt32)))
+	}
+	return all
 }
 
 // checkSeries returns an error if s does not fit the rows that it refers to.
@@ -152,7 +163,7 @@ func (s *segments) begin(like *Batch, out *seriesRuns) error {
 		own = &ownRuns{}
 	}
 	parts, disordered := own.runs, out.mixed || len(own.loose) > 0
-	if s.whole = disordered && s.sorter.tidier.few(out.size); s.whole {
+	if s.whole = disordered && s.sorter.tidier.few(out.amount()); s.whole {
 		return s.sort(like, out, own)
 	}
 	if disordered {

@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"fmt"
-	"slices"
 	"sync"
 
 	"gprof/stream/internal/pack"
@@ -31,7 +29,7 @@ const (
 //     A short batch that follows no others is kept loose, as it came. If it has only some rows, or is the first of its
 //     series, it is mixed with those of other series: thousands of rows become a mixed run, in the order of their series.
 //  3. When there are too many blocks in memory, all of them are spilled, run by run. Those of short runs, and
-//     loose ones that are many, are sorted before.
+//     loose ones that are many, are sorted before. Of several goroutines that add rows the others go on meanwhile.
 //  4. When all rows are there, mixed runs are read beside each other, and deal out the rows of one series after the other.
 //     A series with loose or mixed rows is sorted as a whole, or, if it is long, these rows become runs.
 type Sorter struct {
@@ -46,7 +44,7 @@ type Sorter struct {
 	few     []int32       // rows of each that came in parts of mixtures, by number; missing: none
 	ranking ranking
 	tables  *Tables // of the ids in series; nil: they are final
-	stacks  []bool  // in use, by provisional id
+	stacks  []bool  // in use, by provisional id, when all rows are there
 	labels  []bool  // likewise
 	total   int64   // rows
 	kept    int64   // of them, those that were not only summed up
@@ -65,16 +63,19 @@ type Sorter struct {
 	parts   []runs.Run // scratch
 	tidier  *tidier
 
-	adders []*adder   // the first is that of Add
-	mu     sync.Mutex // all of the above, while there are several adders
+	adders []*adder // the first is that of Add
+
+	// While there are several adders, storing is held for what is kept of rows: own, holds, holding, ranking, store, mixed,
+	// encoder, block, parts and tidier. To spill takes long, so mu, for all else, can be locked meanwhile, and by its holder.
+	storing, mu sync.Mutex
 }
 
 // seriesRuns is the rows of one series. Its ids are provisional as long as rows are added. There may be very many.
 type seriesRuns struct {
 	series Series
 	number int32
-	args   int32 // columns
-	size   amount
+	args   int32    // columns
+	size   amount   // without the bytes of own
 	own    *ownRuns // of the rows that are not mixed
 	mixed  bool     // some rows are in mixed runs
 	holds  bool     // some others are in memory
@@ -83,6 +84,7 @@ type seriesRuns struct {
 // ownRuns is the rows of a series that are not mixed with those of others.
 type ownRuns struct {
 	runs  []runs.Run
+	bytes int64       // of their blocks
 	loose []runs.Run  // of rows in no order: none or one, and more where several series become one
 	only  [1]runs.Run // memory of runs: most series have no more
 }
@@ -208,18 +210,21 @@ func (s *Sorter) slot(of *Series) *int32 {
 
 // rank ranks all series.
 func (s *Sorter) rank() {
-	if len(s.ranking.ranked) == len(s.series) {
+	s.mu.Lock()
+	all := s.series
+	s.mu.Unlock()
+	if len(s.ranking.ranked) == len(all) {
 		return
 	}
 	if s.tables == nil {
-		s.ranking.add(s.series, Series.Compare)
+		s.ranking.add(all, Series.Compare)
 		return
 	}
 	s.tables.Lock()
 	defer s.tables.Unlock()
 	s.tables.Tracks.mu.Lock() // once, and not for each comparison
 	defer s.tables.Tracks.mu.Unlock()
-	s.ranking.add(s.series, s.tables.compareSeries)
+	s.ranking.add(all, s.tables.compareSeries)
 }
 
 // ownRuns returns the runs of r's own, which may be none yet.
@@ -255,22 +260,6 @@ func (r *ownRuns) before(key runs.Key) *runs.Run {
 	return best
 }
 
-// markStacks notes that these stacks are in use.
-func (s *Sorter) markStacks(ids []StackID) error {
-	stacks := s.stacks
-	for _, id := range ids {
-		if uint(id) >= uint(len(stacks)) {
-			if id < 0 {
-				return undefined("stack", int32(id), len(stacks))
-			}
-			stacks = append(stacks, make([]bool, int(id)+1-len(stacks))...)
-			s.stacks = stacks
-		}
-		stacks[id] = true
-	}
-	return nil
-}
-
 // held appends the part of each run that is in memory, and returns the size of all in bytes.
 func (r *ownRuns) held(parts []runs.Run) (with []runs.Run, size int64) {
 	for i := range r.runs {
@@ -292,13 +281,20 @@ func (s *Sorter) width() int {
 
 // finish ends adding rows.
 func (s *Sorter) finish() error {
+	var stacks, labels marks
 	for _, a := range s.adders {
+		if err := a.store(true); err != nil {
+			return err
+		}
 		for _, m := range a.mixes {
 			if err := a.empty(m); err != nil {
 				return err
 			}
 		}
+		stacks, labels = a.stacks.addTo(stacks), a.labels.addTo(labels)
+		s.goroutines, s.cpu = s.goroutines|a.goroutines, s.cpu || a.cpu
 	}
+	s.stacks, s.labels = stacks.list(), labels.list()
 	for number, rows := range s.few {
 		if rows > 0 {
 			s.series[number].size.add(int(rows), 0)
@@ -354,20 +350,6 @@ func (s *Sorter) spillRows(b *Batch) error {
 			return err
 		}
 		from += n
-	}
-	return nil
-}
-
-// markLabels notes that these labels are in use.
-func (s *Sorter) markLabels(ids []LabelsID) error {
-	for _, id := range ids {
-		if id < 0 {
-			return fmt.Errorf("%w: labels %d", ErrUndefined, id)
-		}
-		if int(id) >= len(s.labels) {
-			s.labels = slices.Grow(s.labels, int(id)+1-len(s.labels))[:int(id)+1]
-		}
-		s.labels[id] = true
 	}
 	return nil
 }

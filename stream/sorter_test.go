@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -86,6 +87,54 @@ func testSorter(t *testing.T, want *Batch, memory int64, size int) {
 	}
 	if opened > width {
 		t.Errorf("memory %d, %d at a time: %d runs of %v were open at once, want at most %d", memory, size, opened, want.Series.Kind, width)
+	}
+}
+
+// While one goroutine spills rows, others go on, and lose none.
+func TestWaiting(t *testing.T) {
+	want := ownedRows(5, 8_000)
+	s := newSorter(4<<20, t.TempDir())
+	defer s.Close()
+	adders, part := []*adder{s.adder(), s.adder()}, like(want)
+	s.storing.Lock() // as while spilling
+	for from := 0; from < want.Len(); from += 1000 {
+		part.Reset(want.Series, 0)
+		part.AppendRows(want, from, from+1000)
+		if err := adders[from/1000%2].add(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := s.store.Used(); used > 0 {
+		t.Errorf("%d bytes were stored by one who may not", used)
+	}
+	s.storing.Unlock()
+	if got, _ := collectRows(t, s, 0); !sameRows(got, want) {
+		t.Errorf("%d rows are not those that came", got.Len())
+	}
+}
+
+// Ids are marked up to the highest one, whoever met them.
+func TestMarks(t *testing.T) {
+	var all marks
+	for _, ids := range [][]StackID{{130, 1, 63}, nil, {64, 1}} {
+		m, err := mark(marks(nil), "stack", ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = m.addTo(all)
+	}
+	var got []int
+	list := all.list()
+	for id, met := range list {
+		if met {
+			got = append(got, id)
+		}
+	}
+	if want := []int{1, 63, 64, 130}; !slices.Equal(got, want) || len(list) != 131 {
+		t.Errorf("%v of %d, want %v of 131", got, len(list), want)
+	}
+	if _, err := mark(all, "stack", []StackID{5, -1}); !errors.Is(err, ErrUndefined) {
+		t.Errorf("-1: %v", err)
 	}
 }
 
