@@ -80,7 +80,7 @@ type Counter struct {
 	Name, Category, Description string // if the Unit of a measure is no Format, the description is its unit
 	Unit                        Format
 	Total                       bool // counts up from the start; else a level
-	Own                         bool // the recorder's, not the program's: it reveals nothing but names of threads
+	Own                         bool // the recorder's or Go's, not the program's: it reveals nothing but names of threads
 	Measure                     bool // of measurements, not a value over time
 }
 

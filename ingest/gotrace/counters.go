@@ -136,7 +136,7 @@ func (s *Source) metric(ev *event) {
 func (s *Source) count(c stream.Counter, at stream.Time, value int64) {
 	known := s.counters[c.Name]
 	if known == nil {
-		c.Process = s.process
+		c.Process, c.Own = s.process, true // the runtime's names, as in a recording; none is the program's
 		s.tables.Lock()
 		known = &counter{id: s.tables.Counters.Intern(c), value: value - 1}
 		s.tables.Unlock()

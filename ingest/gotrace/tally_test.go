@@ -270,7 +270,8 @@ func (j *judge) end() {
 // tallySink tallies what a source gives.
 type tallySink struct {
 	tallied
-	t *stream.Tables
+	t       *stream.Tables
+	private []string // counters that redaction would hide, and that why would not look at
 }
 
 func (s *tallySink) Begin(t *stream.Tables) error {
@@ -292,7 +293,11 @@ func (s *tallySink) Segment(b *stream.Batch) error {
 			w := s.Waits[reason]
 			s.Waits[reason] = waited{w.Count + b.Number[i], w.NS + b.Value[i]}
 		case stream.Counts:
-			s.Values[s.t.Counters.At(b.Series.Counter).Name] += b.Value[i]
+			c := s.t.Counters.At(b.Series.Counter)
+			s.Values[c.Name] += b.Value[i]
+			if !c.Own && !slices.Contains(s.private, c.Name) {
+				s.private = append(s.private, c.Name)
+			}
 		case stream.Markers:
 			s.marker(b, i)
 		}
@@ -331,6 +336,14 @@ func tallyOurs(t *testing.T, data []byte, o Options) *tallySink {
 		}
 	}
 	return &sink
+}
+
+// A trace's counters are Go's, as those of a recording: redaction keeps their names, and why looks at them.
+func TestCountersAreOwn(t *testing.T) {
+	s := tallyOurs(t, record(t), Options{})
+	if len(s.Values) == 0 || len(s.private) > 0 {
+		t.Errorf("%d counters, of which these count as the program's: %q", len(s.Values), s.private)
+	}
 }
 
 // TestTally compares what comes out with what the reader of Go's own tools says
