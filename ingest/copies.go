@@ -194,8 +194,18 @@ const featureWaits = "waits"
 // outside: j recorded itself, or was sampled earlier, at the same time.
 func prefers(rows []stream.Process, processes []*Process, i, j int) bool {
 	a, b := &rows[i], &rows[j]
-	if i == j || b.Interval == 0 && !slices.Contains(b.Settings.Features, featureWaits) || b.Twin != 0 || a.Start > b.End || b.Start > a.End {
+	if i == j || b.Interval == 0 && !slices.Contains(b.Settings.Features, featureWaits) || b.Twin != 0 || isOver(b, processes[j], a.Start) || isOver(a, processes[i], b.Start) {
 		return false
 	}
 	return !decode.IsSampled(processes[j].Process) || j < i
+}
+
+// isOver reports whether a process had ended at that time. Its row doesn't tell that of one that still records, or was
+// killed: its last event does.
+func isOver(row *stream.Process, p *Process, at stream.Time) bool {
+	if row.End >= at {
+		return false
+	}
+	last, ok := p.latest()
+	return !ok || last < at
 }

@@ -41,11 +41,17 @@ func TestSampledTwice(t *testing.T) {
 	if _, err := sampler.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	src, _, err := Open([]string{filepath.Join(dir, "s")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := src.Tables().Processes; len(p) != 2 || p[1].Twin != p[0].Instance {
+		t.Errorf("while the first still records: processes %+v, want the second to be its twin", p)
+	}
 	if err := rec.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	src, _, err := Open([]string{filepath.Join(dir, "s")}, Options{})
-	if err != nil {
+	if src, _, err = Open([]string{filepath.Join(dir, "s")}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var all, once stream.Count
