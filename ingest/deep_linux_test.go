@@ -62,7 +62,7 @@ type deep struct {
 
 func recordDeep(t *testing.T, depth int) (d deep) {
 	t.Helper()
-	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 4 << 20, CounterHz: -1, StackDepth: depth, WaitHz: 10})
+	rec, err := recorder.Start(recorder.Options{Dir: t.TempDir(), Limit: 16 << 20, CounterHz: -1, StackDepth: depth, WaitHz: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
