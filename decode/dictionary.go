@@ -152,7 +152,7 @@ func (l *loader) load(d *dictionary, file *chunks.Dict, report func(chunks.Probl
 	d.strings.grow(l.records.Count(rawformat.KindDefString))
 	d.frames.grow(l.records.Count(rawformat.KindDefFrame))
 	d.stacks.grow(l.records.Count(rawformat.KindDefStack))
-	d.symbols = slices.Grow(d.symbols, symbolBytes*l.records.Count(rawformat.KindDefSymbol))
+	d.symbols = grow(d.symbols, symbolBytes*l.records.Count(rawformat.KindDefSymbol))
 	l.sorted.Class = classes
 	l.string, l.frame, l.stack = sequenceFrom(1), sequenceFrom(1), sequenceFrom(1)
 	if l.jobs > 1 && l.records.Count(rawformat.KindDefStack) >= manyStacks {

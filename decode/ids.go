@@ -1,7 +1,5 @@
 package decode
 
-import "slices"
-
 // ids is a table by id, with the zero T for undefined ones. Ids are dense from 1, so it is a slice;
 // an id far beyond the number of those before goes to a map, so that hostile ids allocate nothing.
 type ids[T comparable] struct {
@@ -44,7 +42,16 @@ func (t *ids[T]) putElsewhere(id uint64, v T) {
 }
 
 // grow makes room for n ids, from 1.
-func (t *ids[T]) grow(n int) { t.dense = slices.Grow(t.dense, n+1) }
+func (t *ids[T]) grow(n int) { t.dense = grow(t.dense, n+1) }
+
+// grow makes room for n more. [slices.Grow] would clear megabytes in one go, which can't be interrupted: a collection that
+// has begun on another core sends signals to the thread until it can be.
+func grow[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return append(make([]T, 0, len(s)+n), s...)
+}
 
 func (t *ids[T]) get(id uint64) (v T) {
 	if id < uint64(len(t.dense)) {

@@ -29,6 +29,7 @@ type thread struct {
 func (t *thread) allocate(c *code) {
 	t.code = c
 	t.frames.allocate(c.merged.Frames.Len())
+	t.callers = make([]pair, 0, len(c.nodes)) // to grow by megabytes can't be interrupted, for which collections wait
 }
 
 // captured returns the index of a stack captured in a call.
