@@ -92,6 +92,34 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// holdLabels has more goroutines in labels than there is room for, until the function that it returns is called.
+func holdLabels() (release func()) {
+	var begun, ended sync.WaitGroup
+	wait := make(chan bool)
+	for range 5000 {
+		begun.Add(1)
+		ended.Go(func() {
+			defer parseLabel.Begin().End()
+			begun.Done()
+			<-wait
+		})
+	}
+	begun.Wait()
+	return func() { close(wait); ended.Wait() }
+}
+
+// That goroutines of an earlier recording leave no room for a label is no sign that labels don't work.
+func TestLabelsWithoutRoom(t *testing.T) {
+	rec := begin(t, recorder.Options{})
+	release := holdLabels()
+	finish(t, rec)
+	test := finish(t, begin(t, recorder.Options{})).meta("self-test.cpu")
+	release()
+	if strings.Contains(test, "without labels") {
+		t.Errorf("self-test: %s", test)
+	}
+}
+
 // Labels do not allocate. They may end in any order, and twice.
 func TestLabelsEnd(t *testing.T) {
 	rec := begin(t, recorder.Options{})
@@ -112,19 +140,7 @@ func TestLabelsEnd(t *testing.T) {
 	for _, s := range deep {
 		s.End()
 	}
-	var begun, ended sync.WaitGroup
-	wait := make(chan bool)
-	for range 5000 { // more goroutines than there is room for
-		begun.Add(1)
-		ended.Go(func() {
-			defer parseLabel.Begin().End()
-			begun.Done()
-			<-wait
-		})
-	}
-	begun.Wait()
-	close(wait)
-	ended.Wait()
+	holdLabels()()
 	r := finish(t, rec)
 	if r.lost() == 0 {
 		t.Error("no label was lost")

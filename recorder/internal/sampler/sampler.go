@@ -502,7 +502,8 @@ func (s *Sampler) test() error {
 	slot := &sampleSlots[t.slot]
 	cpu, before := cpuOfThread(tid), s.host.Recording.Clock().Now()
 	t.stacks.CountFrom(cpu)
-	if err := testOuter(s.host.Recording, tid, s.signal, cookie(t.slot, slot.generation)); err != nil {
+	labelled, err := testOuter(s.host.Recording, tid, s.signal, cookie(t.slot, slot.generation))
+	if err != nil {
 		return errors.Join(err, s.detach(t))
 	}
 	after, used := s.host.Recording.Clock().Now(), cpuOfThread(tid)-cpu
@@ -512,7 +513,7 @@ func (s *Sampler) test() error {
 		err = errors.New("no signal came")
 	}
 	if err == nil {
-		err = s.check(&rec, before, after)
+		err = s.check(&rec, before, after, labelled)
 		if rec.CPU == 0 || int64(rec.CPU-1) > used {
 			sampleLayout.cpu = 0
 		}
@@ -520,8 +521,8 @@ func (s *Sampler) test() error {
 	return errors.Join(err, s.detach(t))
 }
 
-// check compares a record with what is known about the place where it was taken.
-func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error {
+// check compares a record with what is known about the place where it was taken, in a label if there was room for one.
+func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick, labelled bool) error {
 	if at := rt.Tick(rec.Time); at < before || at > after {
 		return fmt.Errorf("time %d, want %d to %d", at, before, after)
 	}
@@ -537,7 +538,7 @@ func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 			names = append(names, f.Name[strings.LastIndexByte(f.Name, '.')+1:])
 		}
 	}
-	if !labelInPlace(rec) {
+	if labelled && !labelInPlace(rec) {
 		sampleLayout.slots = 0
 		labelsFail.Store(true)
 	}
@@ -548,14 +549,14 @@ func (s *Sampler) check(rec *rawformat.StackRecord, before, after rt.Tick) error
 	return nil
 }
 
-// testOuter begins a label, under which testInner runs.
+// testOuter begins a label, under which testInner runs, unless goroutines in labels leave no room for one.
 //
 //go:noinline
-func testOuter(r *shard.Recording, tid, signal int, value uint64) error {
+func testOuter(r *shard.Recording, tid, signal int, value uint64) (labelled bool, err error) {
 	scope := testBegin(r)
-	err := testInner(tid, signal, value)
+	err = testInner(tid, signal, value)
 	scope.End()
-	return err
+	return scope.slot != nil, err
 }
 
 // testBegin stands for the method by which a program begins a label.
