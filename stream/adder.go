@@ -14,9 +14,9 @@ import (
 type adder struct {
 	to      *Sorter
 	encoder pack.Encoder
-	blocks  []byte // encoded, one after the other
-	ends    []int  // of each in blocks
-	waiting []part // what the blocks are of
+	blocks  []byte   // encoded, one after the other
+	ends    []int    // of each in blocks
+	waiting []packed // what the blocks are of
 	order   batchSorter
 	mixes   []*mix // of one shape each
 	parts   mix    // of mixtures, where their rows stay: a piece is a part and how many rows it has
@@ -79,8 +79,8 @@ type stretch struct {
 	loose    bool
 }
 
-// part is blocks of rows that follow each other in a series.
-type part struct {
+// packed is a stretch whose blocks wait to be stored.
+type packed struct {
 	of          *seriesRuns
 	first, last runs.Key
 	batch       int  // rows of the batch that they come from
@@ -106,7 +106,7 @@ func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
 		a.ends = append(a.ends, len(a.blocks))
 		from += n
 	}
-	a.waiting = append(a.waiting, part{r, b.key(of.from), b.key(of.to - 1), b.Len(), of.loose, len(a.ends)})
+	a.waiting = append(a.waiting, packed{r, b.key(of.from), b.key(of.to - 1), b.Len(), of.loose, len(a.ends)})
 	return a.store(int64(len(a.blocks)) > min(maxWaiting, a.to.memory/waitingShare))
 }
 
@@ -139,7 +139,7 @@ func (a *adder) store(must bool) error {
 
 // place is where rows go. A short batch that follows no run begins none; so do those that come after it, which would make
 // parts of the same rows.
-func (s *Sorter) place(p *part) *runs.Run {
+func (s *Sorter) place(p *packed) *runs.Run {
 	r := p.of.ownRuns()
 	if !p.of.holds {
 		p.of.holds, s.holding = true, append(s.holding, p.of)
