@@ -192,7 +192,7 @@ func TestSpareIsBounded(t *testing.T) {
 func TestFull(t *testing.T) {
 	for _, c := range []struct{ rows, series, tracks, most int }{
 		{batchRows, 1, 0, maxRows}, {batchRows, 8, 0, 0}, {batchRows, manyTracks, 0, maxRows}, {batchRows, 20_000, 0, maxRows},
-		{64_000, 0, 1000, maxRows}, {80_000, 1000, 1000, maxRows}, {maxRows, 20_000, 1000, maxRows}, {batchRows, 0, 20_000, 0}, {9000, 20_000, 20_000, 9000},
+		{64_000, 0, 1000, maxRows}, {80_000, 1000, 1000, maxRows}, {manyRows, 20_000, 1000, maxRows}, {160_000, 0, 20_000, maxRows}, {maxRows, 0, 100_000, maxRows}, {manyRows, 0, 100_000, manyRows}, {batchRows, 0, 20_000, 0}, {9000, 20_000, 20_000, 9000},
 	} {
 		r := rows{order: make([]*stream.Batch, c.series), tracks: c.tracks, gathers: c.tracks > 0, most: c.most, count: c.rows}
 		if !r.full() {

@@ -30,11 +30,12 @@ type gathered struct {
 	series []stream.Series
 	ends   []int32 // of the series in order; before sort, how many rows each has
 	next   int     // series that is to be given
+	most   int     // rows that will be gathered
 }
 
-// reset empties g, keeping its memory.
-func (g *gathered) reset() {
-	*g = gathered{rows: g.rows[:0], order: g.order[:0], series: g.series[:0], ends: g.ends[:0]}
+// reset empties g, keeping its memory. So many rows will be gathered.
+func (g *gathered) reset(most int) {
+	*g = gathered{most: most, rows: g.rows[:0], order: g.order[:0], series: g.series[:0], ends: g.ends[:0]}
 }
 
 // number is that of the series of a lane, a new one if it was asked for in no hand-over so far, or in another one.
@@ -50,11 +51,20 @@ func (g *gathered) number(l *lane, flight uint32) int32 {
 func (g *gathered) add(series int32) *sampleRow {
 	n := len(g.rows)
 	if n == cap(g.rows) {
-		g.rows = slices.Grow(g.rows, 1)
+		g.grow()
 	}
 	g.rows = g.rows[:n+1]
 	g.ends[series]++
 	return &g.rows[n]
+}
+
+// grow makes room for twice as many rows, or for all there will be.
+func (g *gathered) grow() {
+	n := max(len(g.rows), batchRows)
+	if all := g.most + batchRows - len(g.rows); all > 0 && all <= 2*n { // a page or two may come before they are handed on
+		n = all
+	}
+	g.rows = slices.Grow(g.rows, n)
 }
 
 // sort orders the rows by their tracks. Rows of one stay in order.

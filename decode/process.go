@@ -128,7 +128,9 @@ func (p *process) loadDicts(pool *pool, report func(chunks.Problem)) (malformed 
 		p.dicts[file.Generation] = d
 		malformed += d.malformed
 	}
-	pool.putLoader(l)
+	if p.number < pool.last {
+		pool.putLoader(l)
+	}
 	return malformed
 }
 

@@ -29,7 +29,7 @@ type run struct {
 
 func newRun(t *stream.Tables, inputs []Input, o Options) *run {
 	r := &run{tables: t, names: names{tables: t, modules: map[string]*code{}, resolver: o.Resolve}, goOn: o.GoOn,
-		pool: pool{jobs: o.Jobs}, grouping: o.Grouping}
+		pool: pool{jobs: o.Jobs, last: len(inputs) - 1}, grouping: o.Grouping}
 	r.linked.L = t
 	for i, in := range inputs {
 		p := newProcess(in, i, t)
@@ -130,6 +130,7 @@ func (r *run) preview(in Input) {
 type pool struct {
 	sync.Mutex
 	jobs    int // of a loader
+	last    int // process, after which no loader is needed
 	free    []*dictionary
 	loaders []*loader
 	bytes   int64 // of all these

@@ -174,8 +174,8 @@ func (s *Source) worker() *worker {
 	return newWorker(s.run, s.queue, s.rowsAtMost(), func(bytes int64) { s.done.Add(bytes) })
 }
 
-// More rows are gathered only with the room that is left beyond leastRoom: with little memory it is better for
-// sorting them. rowBytes is about how much of it each takes.
+// More rows are gathered only with the room that is left beyond leastRoom, and as much again that no dictionary has taken by
+// then: with little memory it is better for sorting them. rowBytes is about how much of it each takes.
 const (
 	leastRoom = 16 << 20
 	rowBytes  = 64
@@ -189,7 +189,7 @@ func (s *Source) rowsAtMost() int {
 	if room == 0 {
 		return maxRows
 	}
-	return int(min(maxRows, max(0, room-leastRoom)/rowBytes/int64(max(s.jobs, 1))))
+	return int(min(maxRows, 2*max(0, room-leastRoom)/rowBytes/int64(max(s.jobs, 1))))
 }
 
 // receive is fill with several workers.

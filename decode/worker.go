@@ -22,8 +22,11 @@ const (
 	// track that come at a time are sorted at once.
 	trackRows = 64
 
-	// maxRows is how many rows a worker gathers at most.
-	maxRows = 16 * batchRows
+	// manyRows is how many rows a worker gathers at most, or fewRows of each track if that is more, but never more than
+	// maxRows. Each time they are sorted, handed on, and merged with those before, costs as much for a track as some rows.
+	manyRows = 16 * batchRows
+	fewRows  = 8
+	maxRows  = 2 * manyRows
 )
 
 // worker decodes one unit after the other. Of the run's tables it knows ids that
@@ -490,7 +493,12 @@ func (r *rows) full() bool {
 	if r.count < batchRows {
 		return false
 	}
-	return !r.gathers && len(r.order) >= manyTracks || r.count >= min(seriesRows*len(r.order)+trackRows*r.tracks, r.most)
+	return !r.gathers && len(r.order) >= manyTracks || r.count >= r.enough()
+}
+
+// enough is how many rows are to be gathered if there are as many tracks as the last time.
+func (r *rows) enough() int {
+	return min(seriesRows*len(r.order)+trackRows*r.tracks, max(manyRows, fewRows*r.tracks), r.most)
 }
 
 // gather adds a sample to those that have no batch yet, by the number of its series.
@@ -507,7 +515,7 @@ func (r *rows) gathering() *gathered {
 		if r.gathered, r.spare = r.spare, nil; r.gathered == nil {
 			r.gathered = new(gathered)
 		}
-		r.gathered.reset()
+		r.gathered.reset(r.enough())
 	}
 	return r.gathered
 }

@@ -128,11 +128,12 @@ func (s *Sorter) beginMixed(m *mix) *runs.Run {
 	return r
 }
 
-// settleMixed makes dealers of all mixed runs. Places are those of series in the output, by number.
+// settleMixed makes dealers of all mixed runs, which may take so much memory. Places are those of series in the output, by
+// number.
 //
 //  1. Runs are sorted anew if what is known now makes another order than what was known before.
 //  2. They are merged until few enough overlap.
-func (s *Sorter) settleMixed(places []int32) error {
+func (s *Sorter) settleMixed(places []int32, memory int64) error {
 	ordered := s.ranking.holds(places)
 	for _, of := range s.mixed {
 		for _, r := range of.runs {
@@ -147,7 +148,7 @@ func (s *Sorter) settleMixed(places []int32) error {
 	s.dealers = make(map[shape]*dealer, len(s.mixed))
 	for _, of := range s.mixed {
 		d := &dealer{store: s.store, shape: of.shape, places: places}
-		if err := d.startAll(of.runs, s.memory/int64(len(s.mixed))); err != nil {
+		if err := d.startAll(of.runs, memory/int64(len(s.mixed))); err != nil {
 			return err
 		}
 		s.dealers[of.shape] = d

@@ -100,7 +100,7 @@ func checkMixed(t *testing.T, s *Sorter, all []*Batch, order []int32) {
 			}
 		}
 	}
-	if err := s.settleMixed(places); err != nil {
+	if err := s.settleMixed(places, s.memory); err != nil {
 		t.Fatal(err)
 	}
 	ids := renumbering{}
@@ -192,7 +192,7 @@ func TestMixedNarrow(t *testing.T) {
 	for i, r := range s.series {
 		places[i] = int32(r.series.Track - 1)
 	}
-	if err := s.settleMixed(places); err != nil {
+	if err := s.settleMixed(places, s.memory); err != nil {
 		t.Fatal(err)
 	}
 	for of, d := range s.dealers {

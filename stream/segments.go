@@ -14,6 +14,9 @@ import (
 // crowdedTables are so large, in bytes, that it does not matter if a core is busy with giving memory back.
 const crowdedTables = 16 << 20
 
+// largeShare is what part of the ceiling tables may take before they, and what Sinks make of them, need the rest.
+const largeShare = 4
+
 // settle makes the final tables, and the series with final ids in the order of the sink.
 func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) {
 	err := s.finish()
@@ -33,7 +36,11 @@ func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) 
 	outputs, places, err := collect(s.series, final, ids)
 	s.summing.join(places)
 	if s.holding = outputs; err == nil { // some have the rows of others now
-		err = s.settleMixed(places)
+		memory := s.memory
+		if largeShare*final.finalBytes() < s.options.Memory {
+			memory += s.options.Memory / claimsShare // Sources claim nothing any more
+		}
+		err = s.settleMixed(places, memory)
 	}
 	s.forget()
 	return final, outputs, ids, err
