@@ -78,6 +78,9 @@ func Scratch(name string) (dir string, remove func() error, err error) {
 type Cost struct {
 	Wall time.Duration
 	CPU  time.Duration // of the program and the kernel, on all cores
+	// Kernel is the part of CPU in which the kernel worked for the program. It depends on the file system, and on whether a
+	// virtual machine had the memory before.
+	Kernel time.Duration
 	// Peak is the most bytes that it had in memory. It counts what the process had that started it, so that one
 	// should be small.
 	Peak int64
@@ -93,7 +96,8 @@ func Run(cmd *exec.Cmd) (Cost, error) {
 	if err := cmd.Run(); err != nil {
 		return Cost{}, fmt.Errorf("%v: %w\n%s", cmd.Args, err, said.String())
 	}
-	c := Cost{Wall: time.Since(begun), CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	c := Cost{Wall: time.Since(begun), Kernel: cmd.ProcessState.SystemTime()}
+	c.CPU = c.Kernel + cmd.ProcessState.UserTime()
 	c.Peak = int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 	if runtime.GOOS != "darwin" {
 		c.Peak <<= 10
