@@ -199,7 +199,7 @@ func (s *Source) receive() {
 		s.queue.room = s.run.tables.Room()
 		s.run.tables.Unlock()
 		s.crew = newCrew(s.jobs, s.worker)
-		s.crew.empty.most = 2 * s.rowsAtMost()
+		s.crew.empty.most = spareRows(s.rowsAtMost())
 	}
 	s.crew.giveBack(s.spent, s.ready.samples)
 	s.spent = s.spent[:0]

@@ -85,7 +85,7 @@ type inlineStackRef struct {
 
 // newWorker returns a worker that gathers up to so many rows.
 func newWorker(r *run, q *queue, rowsAtMost int, read func(int64)) *worker {
-	return &worker{run: r, queue: q, read: read, views: map[*dictionary]*view{}, rows: rows{pending: map[stream.Series]*stream.Batch{}, most: rowsAtMost, free: freeList{most: 2 * rowsAtMost}}}
+	return &worker{run: r, queue: q, read: read, views: map[*dictionary]*view{}, rows: rows{pending: map[stream.Series]*stream.Batch{}, most: rowsAtMost, free: freeList{most: spareRows(rowsAtMost)}}}
 }
 
 // step works until there are rows to hand on. It returns false when no work is
@@ -394,6 +394,9 @@ type freeList struct {
 }
 
 const minSpare = 16 * batchRows
+
+// spareRows is the room of batches to keep if a worker gathers so many rows. Those beyond manyRows have no batches.
+func spareRows(rowsAtMost int) int { return 2 * min(rowsAtMost, manyRows) }
 
 // give keeps a batch, mostly for the series that it had.
 func (s *freeList) give(b *stream.Batch) {
