@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"gprof/recorder"
 	"gprof/recorder/attach"
@@ -32,11 +33,14 @@ func TestSampledTwice(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	attached := stream.Time(time.Now().UnixNano())
 	waiting := make(chan struct{})
 	defer close(waiting)
 	go func() { <-waiting }()
-	for n := range 200_000_000 {
-		spun += n
+	for begun := time.Now(); time.Since(begun) < time.Second/2; { // a recording tells the time now and then
+		for n := range 1_000_000 {
+			spun += n
+		}
 	}
 	if _, err := sampler.Stop(); err != nil {
 		t.Fatal(err)
@@ -61,6 +65,9 @@ func TestSampledTwice(t *testing.T) {
 	processes := all.Tables.Processes
 	if len(processes) != 2 || processes[0].Twin != 0 || processes[1].Twin != processes[0].Instance {
 		t.Fatalf("processes %+v, want the second to be the first one's twin", processes)
+	}
+	if start := processes[1].Start; start > attached {
+		t.Errorf("what was sampled from outside begins %v after that was", time.Duration(start-attached))
 	}
 	for _, kind := range []stream.Kind{stream.Samples, stream.Waits} {
 		own, outside := rowsOf(&all, 1, kind), rowsOf(&all, 2, kind)

@@ -48,9 +48,12 @@ func (s *Sampler) meta(p *process, r *recording) (records [][]byte) {
 	add(rawformat.MetaCPUs, len(s.events.taps))
 	namespace, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid)) // likewise
 	add(rawformat.MetaNamespaces, namespace)
-	now := anchor()
-	add(rawformat.MetaStartReal, now.Realtime)
-	add(rawformat.MetaStartMono, now.Monotonic)
+	begun := p.begun
+	if begun.Monotonic == 0 {
+		begun = anchor()
+	}
+	add(rawformat.MetaStartReal, begun.Realtime)
+	add(rawformat.MetaStartMono, begun.Monotonic)
 	add(rawformat.MetaClock, "CLOCK_MONOTONIC by perf_event")
 	add(rawformat.MetaLimit, s.control.Limit())
 	add(rawformat.MetaChunkSize, chunkFile)

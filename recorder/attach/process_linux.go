@@ -17,10 +17,11 @@ import (
 // process is one run of a program that is sampled.
 type process struct {
 	pid     int32
-	parent  *process // that is sampled, too; nil: none
-	exe     string   // the file that it mapped first; "": none yet
-	link    string   // what /proc calls its program, read when it began
-	argv    []string // nil: not read yet
+	parent  *process         // that is sampled, too; nil: none
+	exe     string           // the file that it mapped first; "": none yet
+	link    string           // what /proc calls its program, read when it began
+	argv    []string         // nil: not read yet
+	begun   rawformat.Anchor // when it was attached to; zero: it began later, and its recording begins with the first events
 	threads map[int32]*thread
 	modules []modules.Module // that it mapped; of two at one address the later counts
 	kernel  *kernel

@@ -116,7 +116,7 @@ func (s *Sampler) begin(pid int, parent *process) error {
 		}
 		s.note(pid)
 	}
-	p := &process{pid: int32(pid), parent: parent, threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, follow: s.follow, places: map[uint64]frame{}}
+	p := &process{pid: int32(pid), parent: parent, begun: anchor(), threads: map[int32]*thread{}, kernel: &s.kernel, builds: &s.builds, follow: s.follow, places: map[uint64]frame{}}
 	s.processes[p.pid] = p
 	first := true
 	for news := true; news; first = false {
