@@ -218,7 +218,7 @@ func TestGathered(t *testing.T) {
 		for i := range uint64(1000) {
 			l := &some[random.IntN(len(some))]
 			s := pendingSample{at: stream.Time(random.IntN(100)), index: i, thread: i % 7, goroutine: i % 5, weight: i % 3, cpu: i % 11, labels: stream.LabelsID(i % 2)}
-			r.gather(r.gathering().number(l, r.flight+1), &s, stream.StackID(i%13))
+			r.gather(numberIn(&r, l), &s, stream.StackID(i%13))
 			want[l.series()] = append(want[l.series()], s)
 		}
 		h := r.hand(nil)
@@ -246,6 +246,67 @@ func TestGathered(t *testing.T) {
 	}
 }
 
+// numberIn is the number that a lane's series has in what r gathers.
+func numberIn(r *rows, l *lane) int32 {
+	to := r.gathering()
+	return to.number(l, r.numbering)
+}
+
+// Series that are gathered keep their numbers from one hand-over to the next. If most have no rows any more they get new ones, so
+// that there are not more and more of them.
+func TestNumbersKept(t *testing.T) {
+	lanes := make([]lane, 100)
+	for i := range lanes {
+		lanes[i].id = stream.TrackID(i + 1)
+	}
+	r := rows{gathers: true}
+	for _, c := range []struct{ from, to, tracks, known int }{
+		{0, 100, 100, 100}, // all are new
+		{50, 100, 50, 100},
+		{60, 100, 40, 100}, // less than half
+		{70, 100, 30, 30},
+		{0, 10, 10, 40},
+		{0, 1, 1, 1},
+	} {
+		for i := c.from; i < c.to; i++ {
+			r.gather(numberIn(&r, &lanes[i]), &pendingSample{index: uint64(i)}, 0)
+		}
+		h := r.hand(nil)
+		if known := len(h.samples.series); r.tracks != c.tracks || known != c.known {
+			t.Errorf("samples %d to %d are of %d tracks, want %d, and %d are known, want %d", c.from, c.to-1, r.tracks, c.tracks, known, c.known)
+		}
+		found := 0
+		for i := range h.samples.Series() {
+			series, rows := h.samples.Part(i)
+			for _, row := range rows {
+				if found++; series != lanes[h.samples.rows[row].index].series() {
+					t.Errorf("a sample of track %d is said to be of %d", h.samples.rows[row].index+1, series.Track)
+				}
+			}
+		}
+		if found != c.tracks {
+			t.Errorf("of %d samples %d are found", c.tracks, found)
+		}
+		r.gathers = true
+		r.reuse(h.samples)
+	}
+}
+
+// What another worker gathered in comes without its numbers.
+func TestNumbersOfOthers(t *testing.T) {
+	a, b, crew := rows{gathers: true}, rows{gathers: true}, workers{}
+	l, other := &lane{id: 1}, &lane{id: 2}
+	numberIn(&a, l)
+	numberIn(&b, other)
+	crew.giveBack(nil, a.hand(nil).samples)
+	b.hand(nil)
+	crew.refill(&b, 0)
+	number := numberIn(&b, other)
+	if series := b.gathered.series; len(series) != 1 || number != 0 || series[0] != other.series() {
+		t.Errorf("number %d of %v, want that of track 2 alone", number, series)
+	}
+}
+
 // A worker that takes rows finds their tracks while another one holds the tables to link a process, and does not wait for it.
 func TestLanesWithoutTheTables(t *testing.T) {
 	d := &dictionary{links: links{roots: []string{"root"}, linked: []string{"root"}}}
@@ -268,7 +329,7 @@ func TestLanesWithoutTheTables(t *testing.T) {
 	w.run.tables.Unlock()
 }
 
-// The number of a series is that of the lane that a sample has, and another one after each hand-over, whatever the lane depends on.
+// The number of a series is that of the lane that a sample has, whatever that depends on, also after a hand-over.
 func TestNumberedLane(t *testing.T) {
 	for grouping := ByTrack; grouping <= ByProcessor; grouping++ {
 		w := worker{run: &run{tables: new(stream.Tables), grouping: grouping}, job: job{process: &process{Input: Input{ID: 1}}}, rows: rows{gathers: true}}
@@ -277,8 +338,8 @@ func TestNumberedLane(t *testing.T) {
 		for id := range uint64(2) {
 			w.view.dict.tracks.put(1+id, w.view.dict.keep([]byte{'a' + byte(id)}))
 		}
+		numbers := map[int32]*lane{}
 		for range 3 {
-			numbers := map[int32]*lane{}
 			for i := range 64 {
 				s := pendingSample{thread: uint64(i % 3), track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
 				want := w.sampleLane(s.thread, s.track, s.link)
@@ -302,7 +363,7 @@ func TestGathers(t *testing.T) {
 	for _, c := range []struct{ series, gathered int }{{10, 0}, {manyTracks - 1, 0}, {manyTracks, 0}, {0, manyTracks - 1}, {3, manyTracks}} {
 		r := rows{order: make([]*stream.Batch, c.series), gathers: c.gathered > 0}
 		for i := range c.gathered {
-			r.gather(r.gathering().number(&lane{id: stream.TrackID(i + 1)}, r.flight+1), new(pendingSample), 0)
+			r.gather(numberIn(&r, &lane{id: stream.TrackID(i + 1)}), new(pendingSample), 0)
 		}
 		if r.hand(nil); r.gathers != (max(c.series, c.gathered) >= manyTracks) || r.tracks != c.gathered || r.count != 0 {
 			t.Errorf("after %d series and %d tracks: gathers is %v, tracks %d, %d rows are left", c.series, c.gathered, r.gathers, r.tracks, r.count)

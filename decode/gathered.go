@@ -26,22 +26,31 @@ const manyTracks = 128
 // gathered is samples of many tracks.
 type gathered struct {
 	rows   []sampleRow
-	order  []int32 // of the rows, by track
-	series []stream.Series
-	ends   []int32 // of the series in order; before sort, how many rows each has
-	next   int     // series that is to be given
-	most   int     // rows that will be gathered
+	order  []int32         // of the rows, by track
+	series []stream.Series // by number; some may have no rows
+	ends   []int32         // of the series in order; before sort, how many rows each has
+	with   int             // series that have rows, by sort
+	next   int             // series that is to be given
+	most   int             // rows that will be gathered
 }
 
-// reset empties g, keeping its memory. So many rows will be gathered.
+// reset empties g, keeping its memory. So many rows will be gathered. Series keep their numbers as long as half of them have
+// rows: each time it takes a look at what is known of a track to give it one.
 func (g *gathered) reset(most int) {
-	*g = gathered{most: most, rows: g.rows[:0], order: g.order[:0], series: g.series[:0], ends: g.ends[:0]}
+	if 2*g.with < len(g.series) {
+		g.forget()
+	}
+	clear(g.ends)
+	*g = gathered{most: most, rows: g.rows[:0], order: g.order[:0], series: g.series, ends: g.ends}
 }
 
-// number is that of the series of a lane, a new one if it was asked for in no hand-over so far, or in another one.
-func (g *gathered) number(l *lane, flight uint32) int32 {
-	if l.flight != flight {
-		l.numbered = numbered{int32(len(g.series)), flight}
+// forget forgets which series there are, and their numbers.
+func (g *gathered) forget() { g.series, g.ends = g.series[:0], g.ends[:0] }
+
+// number is that of the series of a lane, a new one if it has none in this numbering.
+func (g *gathered) number(l *lane, numbering uint32) int32 {
+	if l.numbering != numbering {
+		l.numbered = numbered{int32(len(g.series)), numbering}
 		g.series, g.ends = append(g.series, l.series()), append(g.ends, 0)
 	}
 	return l.number
@@ -70,7 +79,11 @@ func (g *gathered) grow() {
 // sort orders the rows by their tracks. Rows of one stay in order.
 func (g *gathered) sort() {
 	begin := int32(0)
+	g.with = 0
 	for i, n := range g.ends {
+		if n > 0 {
+			g.with++
+		}
 		g.ends[i], begin = begin, begin+n
 	}
 	g.order = slices.Grow(g.order, len(g.rows))[:len(g.rows)]
@@ -85,24 +98,21 @@ func (g *gathered) sort() {
 func (g *gathered) Series() int { return len(g.series) }
 
 // Part implements [stream.Mixture].
-func (g *gathered) Part(i int) (s stream.Series, rows int) { return g.series[i], len(g.part(i)) }
-
-// part is the rows of the i-th series.
-func (g *gathered) part(i int) []int32 {
-	if i == 0 {
-		return g.order[:g.ends[0]]
+func (g *gathered) Part(i int) (s stream.Series, rows []int32) {
+	begin := int32(0)
+	if i > 0 {
+		begin = g.ends[i-1]
 	}
-	return g.order[g.ends[i-1]:g.ends[i]]
+	return g.series[i], g.order[begin:g.ends[i]]
 }
 
-// AppendPart implements [stream.Mixture].
-func (g *gathered) AppendPart(b *stream.Batch, i, from, to int) {
-	order := g.part(i)[from:to]
-	n, all := b.Len(), b.Len()+len(order)
+// Append implements [stream.Mixture].
+func (g *gathered) Append(b *stream.Batch, rows []int32) {
+	n, all := b.Len(), b.Len()+len(rows)
 	b.Time, b.Index, b.Stack = longer(b.Time, all), longer(b.Index, all), longer(b.Stack, all)
 	b.Weight, b.CPU = longer(b.Weight, all), longer(b.CPU, all)
 	b.Thread, b.Goroutine, b.Labels = longer(b.Thread, all), longer(b.Goroutine, all), longer(b.Labels, all)
-	for k, row := range order {
+	for k, row := range rows {
 		s := &g.rows[row] // far from the last one in memory: this loop waits for several at a time
 		b.Time[n+k], b.Index[n+k], b.Stack[n+k] = s.at, s.index, s.stack
 		b.Weight[n+k], b.CPU[n+k] = s.weight, s.cpu
@@ -115,12 +125,14 @@ func longer[T any](column []T, n int) []T { return slices.Grow(column, n-len(col
 
 // take makes b the batch of the next track; it is not ok if there is none.
 func (g *gathered) take(b *stream.Batch) (ok bool) {
-	if g == nil || g.next == len(g.series) {
-		return false
+	for g != nil && g.next < len(g.series) {
+		series, rows := g.Part(g.next)
+		if g.next++; len(rows) > 0 {
+			b.Reset(series, 0)
+			g.Append(b, rows)
+			b.DropZeros()
+			return true
+		}
 	}
-	b.Reset(g.series[g.next], 0)
-	g.AppendPart(b, g.next, 0, len(g.part(g.next)))
-	b.DropZeros()
-	g.next++
-	return true
+	return false
 }

@@ -158,12 +158,12 @@ func (w *worker) placeOf(s *pendingSample) (at place) {
 
 // numberedLane is the lane of a sample, and the number of its series. Mostly that takes no look at the lane.
 func (w *worker) numberedLane(s *pendingSample) (l *lane, number int32) {
-	v, flight := w.view, w.rows.flight+1
-	if s.track < uint64(len(v.numbers)) && v.numbers[s.track].flight == flight && w.run.grouping != ByThread {
+	v, to := w.view, w.rows.gathering()
+	if s.track < uint64(len(v.numbers)) && v.numbers[s.track].numbering == w.rows.numbering && w.run.grouping != ByThread {
 		return v.tracks[s.track], v.numbers[s.track].number
 	}
 	l = w.sampleLane(s.thread, s.track, s.link)
-	number = w.rows.gathering().number(l, flight)
+	number = to.number(l, w.rows.numbering)
 	if s.track < uint64(len(v.tracks)) && v.tracks[s.track] == l {
 		v.numbers = append(v.numbers, make([]numbered, len(v.tracks)-len(v.numbers))...)
 		v.numbers[s.track] = l.numbered
@@ -203,7 +203,7 @@ func (w *worker) addLike(at place, s *pendingSample) {
 	}
 	last.tick = s.tick
 	if at.lane = last.lane; w.rows.gathers {
-		at.number = w.rows.gathering().number(at.lane, w.rows.flight+1)
+		at.number = w.rows.gathering().number(at.lane, w.rows.numbering)
 	}
 	w.addTo(at, s, last.stack)
 }

@@ -256,6 +256,7 @@ func (c *workers) giveBack(empty []*stream.Batch, samples *gathered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if samples != nil {
+		samples.forget() // another worker may get it
 		c.samples = append(c.samples, samples)
 	}
 	for _, b := range empty {

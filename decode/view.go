@@ -41,8 +41,8 @@ type lane struct {
 // numbered is the number that the series of a lane's samples has among those that are gathered. Those of thousands of
 // lanes stay in the cache, if they lie side by side.
 type numbered struct {
-	number int32
-	flight uint32 // in which it has that number; the first is 1
+	number    int32
+	numbering uint32 // in which it has that number; the first is 1
 }
 
 // series is that of the lane's samples.

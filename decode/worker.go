@@ -375,6 +375,8 @@ type rows struct {
 	gathered *gathered // nil: none yet
 	tracks   int       // of the last ones gathered
 	spare    *gathered // to reuse; nil: none
+
+	numbering uint32 // counts how often series that are gathered got new numbers
 }
 
 // handed is rows that are handed over.
@@ -519,6 +521,9 @@ func (r *rows) gathering() *gathered {
 			r.gathered = new(gathered)
 		}
 		r.gathered.reset(r.enough())
+		if len(r.gathered.series) == 0 {
+			r.numbering++
+		}
 	}
 	return r.gathered
 }
@@ -536,7 +541,7 @@ func (r *rows) hand(full []*stream.Batch) (h handed) {
 	r.gathered, r.tracks = nil, 0
 	if h.samples != nil {
 		h.samples.sort()
-		r.tracks = len(h.samples.series)
+		r.tracks = h.samples.with
 	}
 	r.gathers = max(len(r.order), r.tracks) >= manyTracks
 	r.order, r.count = r.order[:0], 0

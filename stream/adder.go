@@ -19,7 +19,7 @@ type adder struct {
 	waiting []packed // what the blocks are of
 	order   batchSorter
 	mixes   []*mix // of one shape each
-	parts   mix    // of mixtures, where their rows stay: a piece is a part and how many rows it has
+	parts   mix    // of mixtures, where their rows stay: a piece begins with the number of a part, and has no end
 	one     Batch  // of a mixture
 
 	// What rows there were: see Sorter.
@@ -198,17 +198,22 @@ type known struct {
 func (a *adder) addMixture(m Mixture) error {
 	few := 0
 	for i := range m.Series() {
-		if _, rows := m.Part(i); rows < fewRows {
-			few += rows
+		if _, rows := m.Part(i); len(rows) < fewRows {
+			few += len(rows)
 		}
 	}
 	whole := few >= runRows && a.to.summing.of == nil
 	a.parts.pieces = a.parts.pieces[:0]
 	for i := range m.Series() {
-		if _, rows := m.Part(i); whole && rows < fewRows {
-			a.parts.pieces = append(a.parts.pieces, piece{begin: int32(i), end: int32(rows)})
-		} else if err := unmix(m, i, &a.one, a.add); err != nil {
-			return err
+		_, rows := m.Part(i)
+		switch n := len(rows); {
+		case n == 0:
+		case whole && n < fewRows:
+			a.parts.pieces = append(a.parts.pieces, piece{begin: int32(i)})
+		default:
+			if err := unmix(m, i, &a.one, a.add); err != nil {
+				return err
+			}
 		}
 	}
 	if !whole {
@@ -224,12 +229,13 @@ func (a *adder) addParts(m Mixture) error {
 	for i := range p.pieces {
 		series, rows := m.Part(int(p.pieces[i].begin))
 		p.pieces[i].series = s.numberOf(series)
-		s.few[p.pieces[i].series] += int32(rows)
-		s.total, s.kept = s.total+int64(rows), s.kept+int64(rows)
+		s.few[p.pieces[i].series] += int32(len(rows))
+		s.total, s.kept = s.total+int64(len(rows)), s.kept+int64(len(rows))
 	}
 	s.mu.Unlock()
 	run := s.beginMixed(p)
 	w := &p.out
+	w.of = m
 	w.begin(p.shape, func(block []byte) error {
 		if err := a.note(&w.block); err != nil {
 			return err
@@ -237,8 +243,8 @@ func (a *adder) addParts(m Mixture) error {
 		return s.keep(run, block)
 	})
 	for _, i := range p.order.order {
-		part := &p.pieces[i]
-		if err := w.addPart(part.series, m, int(part.begin), int(part.end)); err != nil {
+		_, rows := m.Part(int(p.pieces[i].begin))
+		if err := w.addPart(p.pieces[i].series, rows); err != nil {
 			return err
 		}
 	}

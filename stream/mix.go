@@ -111,7 +111,10 @@ func (m *mix) encode(each func(block []byte) error) error {
 
 // mixWriter makes blocks of groups that come in order.
 type mixWriter struct {
-	block   Batch // the next one
+	block   Batch   // the next one
+	rows    int     // that it will have
+	of      Mixture // that it is of; nil: none
+	waiting []int32 // rows of the mixture that belong into the block
 	series  []int32
 	counts  []int32
 	encoder pack.Encoder
@@ -126,7 +129,7 @@ func (w *mixWriter) begin(of shape, each func(block []byte) error) {
 
 func (w *mixWriter) reset(of shape) {
 	w.block.Reset(Series{Kind: of.kind}, of.args)
-	w.series, w.counts = w.series[:0], w.counts[:0]
+	w.series, w.counts, w.waiting, w.rows = w.series[:0], w.counts[:0], w.waiting[:0], 0
 }
 
 // add adds a group: rows from to to-1 of b.
@@ -142,29 +145,31 @@ func (w *mixWriter) add(series int32, b *Batch, from, to int) error {
 	return nil
 }
 
-// addPart adds a group: the rows of a series of a mixture.
-func (w *mixWriter) addPart(series int32, m Mixture, i, rows int) error {
-	for from := 0; from < rows; {
-		n := w.group(series, rows-from)
-		m.AppendPart(&w.block, i, from, from+n)
+// addPart adds a group: rows of a mixture. They are taken when the block is full, since each is far from the last one in memory,
+// and a loop over many waits for several at a time.
+func (w *mixWriter) addPart(series int32, rows []int32) error {
+	for len(rows) > 0 {
+		n := w.group(series, len(rows))
+		w.waiting = append(w.waiting, rows[:n]...)
 		if err := w.flushFull(); err != nil {
 			return err
 		}
-		from += n
+		rows = rows[n:]
 	}
 	return nil
 }
 
 // group begins a group, and returns how many of its rows fit into the block.
 func (w *mixWriter) group(series int32, rows int) int {
-	n := min(rows, mixedBlock-w.block.Len())
+	n := min(rows, mixedBlock-w.rows)
+	w.rows += n
 	w.series, w.counts = append(w.series, series), append(w.counts, int32(n))
 	return n
 }
 
 // flushFull ends the block, if it is full.
 func (w *mixWriter) flushFull() error {
-	if w.block.Len() < mixedBlock {
+	if w.rows < mixedBlock {
 		return nil
 	}
 	return w.flush()
@@ -172,8 +177,11 @@ func (w *mixWriter) flushFull() error {
 
 // flush ends the block, if it has any rows.
 func (w *mixWriter) flush() error {
-	if w.block.Len() == 0 {
+	if w.rows == 0 {
 		return nil
+	}
+	if len(w.waiting) > 0 {
+		w.of.Append(&w.block, w.waiting)
 	}
 	w.block.DropZeros()
 	w.out = binary.AppendUvarint(w.out[:0], uint64(len(w.series)))

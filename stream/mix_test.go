@@ -25,12 +25,23 @@ func manySeries() (all []*Batch) {
 	return all
 }
 
-// parts is a mixture.
+// parts is a mixture. The number of a row is that of its part, and its place there.
 type parts []*Batch
 
-func (p parts) Series() int                          { return len(p) }
-func (p parts) Part(i int) (Series, int)             { return p[i].Series, p[i].Len() }
-func (p parts) AppendPart(b *Batch, i, from, to int) { b.AppendRows(p[i], from, to) }
+func (p parts) Series() int { return len(p) }
+
+func (p parts) Part(i int) (of Series, rows []int32) {
+	for row := range p[i].Len() {
+		rows = append(rows, int32(i<<8|row))
+	}
+	return p[i].Series, rows
+}
+
+func (p parts) Append(b *Batch, rows []int32) {
+	for _, row := range rows {
+		b.AppendRows(p[row>>8], int(row&255), int(row&255)+1)
+	}
+}
 
 // feedMixed gives s all rows: the last ones of each series in a batch, then those before them, of samples as mixtures of a
 // few rows each, of markers as short batches. It does so in another order of series each time.

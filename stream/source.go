@@ -36,11 +36,11 @@ type Taker interface {
 
 // Mixture is samples of so many series that making a batch for the few rows of each would take long.
 type Mixture interface {
-	// Series is how many there are. Part returns one of them, and how many rows it has.
+	// Series is how many there are. Part returns one of them, and the numbers of its rows, which may be none.
 	Series() int
-	Part(i int) (s Series, rows int)
-	// AppendPart adds rows from to to-1 of the i-th series to b. They have values in all columns of the owner but Span.
-	AppendPart(b *Batch, i, from, to int)
+	Part(i int) (s Series, rows []int32)
+	// Append adds rows, by their numbers, to b. They have values in all columns of the owner but Span.
+	Append(b *Batch, rows []int32)
 }
 
 // Unmix gives to rows of a mixture, series by series, in b.
@@ -55,8 +55,11 @@ func Unmix(m Mixture, b *Batch, to func(*Batch) error) error {
 
 func unmix(m Mixture, i int, b *Batch, to func(*Batch) error) error {
 	series, rows := m.Part(i)
+	if len(rows) == 0 {
+		return nil
+	}
 	b.Reset(series, 0)
-	m.AppendPart(b, i, 0, rows)
+	m.Append(b, rows)
 	b.DropZeros()
 	return to(b)
 }

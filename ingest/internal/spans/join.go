@@ -104,11 +104,13 @@ func (j *joined) anyTraced(m stream.Mixture) bool {
 	defer j.mu.Unlock()
 	last := stream.ProcessID(0)
 	for i := range m.Series() {
-		s, _ := m.Part(i)
-		if s.Process != last && j.isTraced(s.Process) {
-			return true
+		s, rows := m.Part(i)
+		if len(rows) > 0 && s.Process != last {
+			if j.isTraced(s.Process) {
+				return true
+			}
+			last = s.Process
 		}
-		last = s.Process
 	}
 	return false
 }
