@@ -2,7 +2,8 @@
 
 // Cores measures whole conversions by gprof-convert: how much faster two cores are than one, and what many dumps take on one. Beside
 // the first it runs two conversions at once, one on each core. If both take longer than one alone, as cores share caches and memory
-// with each other and with strangers, no program can be twice as fast on two. It prints tables in Markdown:
+// with each other and with strangers, no program can be twice as fast on two. It also measures how long a cache line takes from one
+// core to the other and back: what one core wrote takes that way to the other one. It prints tables in Markdown:
 //
 //	go -C bench run ./cores [-rounds 7] [-only Gecko] [-dumps 1000] [-benchstat FILE]
 //
@@ -110,13 +111,19 @@ func (b *bench) twoCores(samples int) error {
 	fmt.Printf("\n%d samples, %d markers, %d rounds: medians (quartiles)\n\n", samples, samples/5, b.rounds)
 	fmt.Print("| to | one core, s | two, s | ratio | goal | reached | two conversions at once, s | ratio they allow | CPU s, one core | two | peak MiB | two |\n",
 		"|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|\n")
+	var lines strings.Builder
 	for _, o := range outputs {
 		if !b.chosen.MatchString(o.name) {
 			continue
 		}
 		var one, two, both series
-		var ratios, allowed []float64
+		var ratios, allowed, times []float64
 		for round := range b.rounds {
+			ns, err := lineTime()
+			if err != nil {
+				return err
+			}
+			times = append(times, ns)
 			if err := errors.Join(one.add(b.start(session, o.end, round%2)), two.add(b.start(session, o.end, 0, 1))); err != nil {
 				return err
 			}
@@ -133,8 +140,30 @@ func (b *bench) twoCores(samples int) error {
 		ratio, _, _ := program.Quartiles(ratios)
 		fmt.Printf("| %s | %s | %s | %s | ≥ %v | %s | %s | %s | %s | %s | %.0f | %.0f |\n", o.name, spread(one.wall), spread(two.wall), spread(ratios), faster,
 			reached(ratio >= faster), spread(both.wall), spread(allowed), spread(one.cpu), spread(two.cpu), middle(one.peak), middle(two.peak))
+		fmt.Fprintf(&lines, "| %s | %s |\n", o.name, byLine(ratios, times))
 	}
+	fmt.Printf("\nThe ratio, by how long a cache line takes from one core to the other and back:\n\n| to | up to %v ns: rounds | the line, ns | ratio | longer: rounds | the line, ns | ratio |\n|---|--:|--:|--:|--:|--:|--:|\n%s",
+		nearLine, lines.String())
 	return nil
+}
+
+// byLine is the cells of rounds in which a cache line took little time, and of the others: how many there are, that time, the ratio.
+func byLine(ratios, times []float64) string {
+	var near, far struct{ ratios, times []float64 }
+	for i, ns := range times {
+		side := &near
+		if ns > nearLine {
+			side = &far
+		}
+		side.ratios, side.times = append(side.ratios, ratios[i]), append(side.times, ns)
+	}
+	cells := func(ratios, times []float64) string {
+		if len(times) == 0 {
+			return "0 | |"
+		}
+		return fmt.Sprintf("%d | %.0f | %s", len(times), middle(times), spread(ratios))
+	}
+	return cells(near.ratios, near.times) + " | " + cells(far.ratios, far.times)
 }
 
 // manyDumps converts so many dumps on one core.
@@ -172,12 +201,7 @@ type outcome struct {
 func (b *bench) start(session, end string, cores ...int) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread, which has other cores from here on, ends with the goroutine
-		var set unix.CPUSet
-		for _, c := range cores {
-			set.Set(c)
-		}
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
+		if err := stayOn(cores...); err != nil {
 			done <- outcome{err: err}
 			return
 		}
@@ -191,6 +215,16 @@ func (b *bench) start(session, end string, cores ...int) <-chan outcome {
 		done <- outcome{cost, err}
 	}()
 	return done
+}
+
+// stayOn lets the goroutine run on these cores alone, to its end: its thread ends with it.
+func stayOn(cores ...int) error {
+	runtime.LockOSThread()
+	var set unix.CPUSet
+	for _, c := range cores {
+		set.Set(c)
+	}
+	return unix.SchedSetaffinity(0, &set)
 }
 
 // series is what some conversions took: seconds, and MiB.
