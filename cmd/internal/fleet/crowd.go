@@ -22,7 +22,10 @@ type item struct {
 // crowded adds to the tasks that are done again those that are small and many: their files would become
 // ever more. A task whose inputs are no longer there, as they were, stays as it is.
 func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64, o *policy) {
-	known, there := map[string]bool{}, map[string]bool{}
+	there := map[string]bool{} // by key of what is given: whether it was committed
+	for i := range all {
+		there[all[i].key()] = false
+	}
 	parts, added := map[string][]item{}, map[string]item{}
 	add := func(part string, in *member) {
 		it := added[part]
@@ -33,7 +36,10 @@ func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64
 		part, it, divided := t.Task[:max(0, strings.LastIndexByte(t.Task, '-'))], item{of: t, inputs: len(t.Inputs)}, false
 		for k := range t.Inputs {
 			in := &t.Inputs[k]
-			known[in.key()] = true
+			key := in.key()
+			if _, ok := there[key]; ok {
+				there[key] = true
+			}
 			it.bytes, divided = it.bytes+in.Bytes, divided || in.Piece != nil
 			if gone[t.taskOf] {
 				add(part, in)
@@ -44,7 +50,7 @@ func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64
 		}
 	}
 	for i := range all {
-		if there[all[i].key()] = true; !known[all[i].key()] {
+		if !there[all[i].key()] {
 			add(partName(all[i].service, all[i].day), &all[i].member)
 		}
 	}

@@ -50,11 +50,7 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 	if given := o.pieces(all, size); o.few {
 		crowded(before, gone, given, size, &o)
 	}
-	stay := map[string]bool{} // by key of an input
 	for _, t := range before.Live {
-		for _, in := range t.Inputs {
-			stay[in.key()] = !gone[t.taskOf]
-		}
 		if gone[t.taskOf] {
 			p.Gone = append(p.Gone, t.taskOf)
 		}
@@ -65,6 +61,18 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 		return err
 	}
 	all = o.pieces(all, size)
+	stay := map[string]bool{} // by key of an input
+	for _, in := range all {
+		stay[in.key()] = false
+	}
+	for _, t := range before.Live {
+		for i := range t.Inputs {
+			key := t.Inputs[i].key()
+			if _, ok := stay[key]; ok {
+				stay[key] = !gone[t.taskOf]
+			}
+		}
+	}
 	p.divide(bundles(slices.DeleteFunc(all, func(in placedInput) bool { return stay[in.key()] })), size)
 	return nil
 }
@@ -90,32 +98,38 @@ func (in *member) key() string { return in.Path + "\x00" + in.Mark + in.Piece.ke
 // replaced are the tasks of a commit that are done again: something new depends on them, such as
 // a later snapshot of a process, or another state of an input.
 func replaced(all []placedInput, before *commit, o policy) map[taskOf]bool {
-	there, paths := map[string]bool{}, map[string]bool{}
+	given, paths := map[string]*taskOf{}, map[string]bool{} // by key, nil for what is new
 	for _, in := range all {
-		there[in.key()], paths[in.Path] = true, true
+		given[in.key()], paths[in.Path] = nil, true
 	}
-	gone, known, every := map[taskOf]bool{}, map[string]taskOf{}, slices.Clone(all)
-	for _, t := range before.Live {
+	gone, every := map[taskOf]bool{}, slices.Clone(all)
+	tasks := make([]*taskOf, len(all)) // of every input
+	for i := range before.Live {
+		t := &before.Live[i]
 		gone[t.taskOf] = o.all || o.lost[t.taskOf]
 		for _, in := range t.Inputs {
-			known[in.key()] = t.taskOf
-			if there[in.key()] {
+			key := in.key()
+			if _, ok := given[key]; ok {
+				given[key] = &t.taskOf
 				continue
 			}
-			every = append(every, placedInput{member: in})
+			every, tasks = append(every, placedInput{member: in}), append(tasks, &t.taskOf)
 			if paths[in.Path] || o.went != nil && o.went(in.Path) {
 				gone[t.taskOf] = true
 			}
 		}
 	}
-	for _, b := range bundles(every) {
-		if !slices.ContainsFunc(b.inputs, func(in placedInput) bool { _, ok := known[in.key()]; return !ok }) {
-			continue
-		}
-		for _, in := range b.inputs {
-			if of, ok := known[in.key()]; ok {
-				gone[of] = true
-			}
+	for i := range all {
+		tasks[i] = given[all[i].key()]
+	}
+	bundle := related(every)
+	grows := make([]bool, len(every)) // by bundle
+	for i, of := range tasks {
+		grows[bundle[i]] = grows[bundle[i]] || of == nil
+	}
+	for i, of := range tasks {
+		if of != nil && grows[bundle[i]] {
+			gone[*of] = true
 		}
 	}
 	return gone
@@ -155,8 +169,8 @@ func fetched(all []placedInput, before *commit, gone map[taskOf]bool, o policy) 
 	return all, nil
 }
 
-// bundles puts together what depends on each other, by service, day and path.
-func bundles(all []placedInput) (list []*bundle) {
+// related finds what depends on each other: bundle is, for each input, the first one of those.
+func related(all []placedInput) (bundle []int) {
 	of := make([]int, len(all)) // the first input of the bundle, or one that leads there
 	root := func(i int) int {
 		for of[i] != i {
@@ -178,12 +192,21 @@ func bundles(all []placedInput) (list []*bundle) {
 			of[max(a, b)] = min(a, b)
 		}
 	}
-	by := map[int]*bundle{}
+	for i := range of {
+		of[i] = root(i)
+	}
+	return of
+}
+
+// bundles puts together what depends on each other, by service, day and path.
+func bundles(all []placedInput) (list []*bundle) {
+	by := make([]*bundle, len(all)) // by the first input
+	first := related(all)
 	for i, in := range all {
-		b := by[root(i)]
+		b := by[first[i]]
 		if b == nil {
 			b = new(bundle)
-			by[root(i)] = b
+			by[first[i]] = b
 			list = append(list, b)
 		}
 		b.inputs = append(b.inputs, in)
