@@ -33,18 +33,19 @@ var dimensions = []struct {
 	name string
 	grow func(bytes int64) string // flags of makecorpus
 	mem  int64                    // ceiling beyond the default, by MB of the recording, in MiB
+	rows int64                    // one of so many bytes is of rows, the others of dictionaries; 0: nearly all are of rows
 }{
-	{"samples", func(bytes int64) string { return "" }, 0},
+	{"samples", func(bytes int64) string { return "" }, 0, 0},
 	{"stacks", func(bytes int64) string { // each stays in memory; a dictionary is of at most 256 MiB
 		n := max(1, bytes/1e9)
 		return fmt.Sprint("-grow -generations ", n, " -stacks ", bytes/n/500)
-	}, 1},
+	}, 1, 0},
 	{"processes", func(bytes int64) string {
-		return fmt.Sprint("-stacks 5000 -threads 4 -writers 1 -chunk 65536 -processes ", bytes/100_000)
-	}, 0},
-	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }, 0},
-	{"markers", func(bytes int64) string { return "-markers 20000" }, 0},
-	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }, 1}, // of stacks of its own
+		return fmt.Sprint("-stacks 5000 -threads 4 -writers 1 -chunk 65536 -processes ", bytes/660_000)
+	}, 0, 7},
+	{"threads", func(bytes int64) string { return fmt.Sprint("-threads ", bytes/100_000) }, 0, 0},
+	{"markers", func(bytes int64) string { return "-markers 20000" }, 0, 0},
+	{"generations", func(bytes int64) string { return fmt.Sprint("-grow -stacks 20000 -generations ", bytes/20_000_000) }, 1, 0}, // of stacks of its own
 }
 
 // tolerated is how much the cost of a byte may grow from one size to the next.
@@ -93,7 +94,7 @@ func run(sizes []string, only, format, out string) error {
 			if err != nil {
 				return err
 			}
-			p, err := measure(filepath.Join(dir, "session"), tool, format, 256+d.mem*mb, mb*1e6, d.grow(mb*1e6))
+			p, err := measure(filepath.Join(dir, "session"), tool, format, 256+d.mem*mb, mb*1e6/max(d.rows, 1), d.grow(mb*1e6))
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s, %s MB: %w", d.name, size, err))
 				break
