@@ -202,7 +202,7 @@ func (w *worker) commit(before *commit, allowFailed bool) (*commit, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err := putAll(w.to, dir, asIs, nil); err != nil {
+	if _, err := putAll(w.to, &folder{dir: dir}, asIs, nil); err != nil {
 		return nil, fmt.Errorf("the commit is made, but not all of its files: commit again: %w", err)
 	}
 	if before == nil {
@@ -245,7 +245,7 @@ func (w *worker) publish(c *commit) error {
 	if _, err := w.finish(dir, all, true); err != nil {
 		return err
 	}
-	if _, err := putAll(w.to, dir, asIs, nil); err != nil {
+	if _, err := putAll(w.to, &folder{dir: dir}, asIs, nil); err != nil {
 		return err
 	}
 	return settle(w.to, c)
@@ -354,7 +354,7 @@ func (w *worker) finish(dir string, all []*manifest, prepare bool) (made finishe
 			}
 		}
 	}
-	if made.common, err = described(dir); err != nil {
+	if made.common, err = (&folder{dir: dir}).files(); err != nil {
 		return made, err
 	}
 	parts := map[string][]string{}

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gprof/cmd/internal/conversion"
@@ -39,6 +40,8 @@ type file struct {
 	Name   string `json:"name"` // below the output
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+
+	local string // where it lies before it is put
 }
 
 // part is a file that becomes part of another one.
@@ -108,10 +111,26 @@ func done(at store.Place, plan string) (map[string]bool, error) {
 	return is, err
 }
 
-// putAll puts all files of a local directory, by their names there, or what they are called meanwhile:
-// those last that say what of a data set is complete.
-func putAll(to store.Place, dir string, called func(name string) string, targets []conversion.Target) ([]file, error) {
-	all, err := described(dir)
+// folder is a local directory of files that are to be put.
+type folder struct {
+	dir   string
+	names map[string]string // of files that lie flat, by their paths in dir, with slashes; others are called as they lie there
+}
+
+// flat returns what a data set calls its files. To make, and remove, the directories of so few files as one dump has
+// would take a tenth of the time.
+func (d *folder) flat(dataSet string) func(name string) string {
+	return func(name string) string {
+		at := strconv.Itoa(len(d.names))
+		d.names[path.Join(dataSet, at)] = path.Join(dataSet, name)
+		return at
+	}
+}
+
+// putAll puts all files of a folder, by their names, or what they are called meanwhile: those last that say what of a
+// data set is complete.
+func putAll(to store.Place, from *folder, called func(name string) string, targets []conversion.Target) ([]file, error) {
+	all, err := from.files()
 	if err != nil {
 		return nil, err
 	}
@@ -122,18 +141,16 @@ func putAll(to store.Place, dir string, called func(name string) string, targets
 		})
 	}
 	first := slices.DeleteFunc(slices.Clone(all), last)
-	if err := putSome(to, dir, called, first); err != nil {
+	if err := putSome(to, called, first); err != nil {
 		return nil, err
 	}
-	return all, putSome(to, dir, called, slices.DeleteFunc(slices.Clone(all), func(f file) bool { return !last(f) }))
+	return all, putSome(to, called, slices.DeleteFunc(slices.Clone(all), func(f file) bool { return !last(f) }))
 }
 
 // putSome puts files, in any order.
-func putSome(to store.Place, dir string, called func(string) string, all []file) error {
+func putSome(to store.Place, called func(string) string, all []file) error {
 	errs := make([]error, len(all))
-	atOnce(len(all), putters, func(i int) {
-		errs[i] = to.Put(called(all[i].Name), filepath.Join(dir, filepath.FromSlash(all[i].Name)))
-	})
+	atOnce(len(all), putters, func(i int) { errs[i] = to.Put(called(all[i].Name), all[i].local) })
 	return errors.Join(errs...)
 }
 
@@ -157,25 +174,30 @@ func filesIn(dir string) (map[string]bool, error) {
 	return all, err
 }
 
-// described are the files of a local directory, in the order of their names.
-func described(dir string) (all []file, err error) {
-	names, err := filesIn(dir)
+// files are all files of a folder, in the order of their names.
+func (d *folder) files() (all []file, err error) {
+	paths, err := filesIn(d.dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		f, err := describe(filepath.Join(dir, filepath.FromSlash(name)), name)
+	for at := range paths {
+		name, ok := d.names[at]
+		if !ok {
+			name = at
+		}
+		f, err := describe(filepath.Join(d.dir, filepath.FromSlash(at)), name)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, f)
 	}
+	slices.SortFunc(all, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
 // describe is a local file that is to have a name.
 func describe(local, name string) (f file, err error) {
-	f.Name = name
+	f.Name, f.local = name, local
 	in, err := os.Open(local)
 	if err != nil {
 		return f, err

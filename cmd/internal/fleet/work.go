@@ -373,13 +373,14 @@ func (w *worker) convert(t *task) (m *manifest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.make(t, m, dir, targets); err != nil {
+	made := folder{dir: dir, names: map[string]string{}}
+	if err := w.make(t, m, &made, targets); err != nil {
 		return nil, err
 	}
 	if err := w.same(t); err != nil { // it may have changed while it was read
 		return nil, err
 	}
-	if m.Files, err = putAll(w.to, dir, w.called, targets); err != nil {
+	if m.Files, err = putAll(w.to, &made, w.called, targets); err != nil {
 		return nil, err
 	}
 	m.Files = slices.DeleteFunc(m.Files, func(f file) bool {
@@ -410,13 +411,13 @@ func (w *worker) called(name string) string {
 
 // make converts into a directory. That of a data set has its stamp meanwhile, so that several units
 // may add to it; the commit has it, and all else that is common to tasks.
-func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Target) error {
+func (w *worker) make(t *task, m *manifest, to *folder, targets []conversion.Target) error {
 	for i := range targets {
 		at := &targets[i]
 		if !at.Format.DataSet() {
 			continue
 		}
-		at.Name = filepath.Join(dir, filepath.FromSlash(dataSet(targets, at)))
+		at.Name = filepath.Join(to.dir, filepath.FromSlash(dataSet(targets, at)))
 		stamp := filepath.Join(at.Name, at.Format.Stamp)
 		if err := errors.Join(os.MkdirAll(at.Name, 0o777), os.WriteFile(stamp, []byte(at.Format.StampText), 0o666)); err != nil {
 			return err
@@ -426,7 +427,7 @@ func (w *worker) make(t *task, m *manifest, dir string, targets []conversion.Tar
 	var empty error
 	some := false
 	for _, u := range w.units(t) {
-		err := w.convertUnit(&u, m, dir, slices.Clone(targets))
+		err := w.convertUnit(&u, m, to, slices.Clone(targets))
 		switch {
 		case err == nil:
 			some = true
@@ -463,14 +464,14 @@ func (w *worker) units(t *task) (all []unit) {
 }
 
 // convertUnit converts into a directory.
-func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []conversion.Target) error {
+func (w *worker) convertUnit(u *unit, m *manifest, to *folder, targets []conversion.Target) error {
 	for i := range targets {
 		at := &targets[i]
 		if at.Format.DataSet() {
-			at.Options.Among, at.Shared = u.name, &output.Shared{Begin: func([]string) error { return nil }}
+			at.Options.Among, at.Shared = u.name, &output.Shared{Begin: func([]string) error { return nil }, Called: to.flat(dataSet(targets, at))}
 			continue
 		}
-		at.Name = filepath.Join(dir, filepath.FromSlash(w.nameOf(at, u)))
+		at.Name = filepath.Join(to.dir, filepath.FromSlash(w.nameOf(at, u)))
 		if err := os.MkdirAll(filepath.Dir(at.Name), 0o777); err != nil {
 			return err
 		}
@@ -479,7 +480,7 @@ func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []convers
 	for i, in := range u.inputs {
 		paths[i] = in.Path
 	}
-	found, err := ingest.Find(paths, w.flags.OptionsFor(w.s, targets, dir))
+	found, err := ingest.Find(paths, w.flags.OptionsFor(w.s, targets, to.dir))
 	if err != nil {
 		return err
 	}
@@ -499,7 +500,7 @@ func (w *worker) convertUnit(u *unit, m *manifest, dir string, targets []convers
 		return err
 	}
 	for _, line := range written.Losses() { // names of files here mean nothing elsewhere
-		line.Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(line.Output, dir)), "/")
+		line.Output = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(line.Output, to.dir)), "/")
 		m.Losses = append(m.Losses, line)
 	}
 	return nil

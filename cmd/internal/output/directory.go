@@ -35,6 +35,7 @@ type directory struct {
 type Shared struct {
 	Before []string                   // its files from an earlier run, which are removed
 	Begin  func(files []string) error // called with the new ones before the first has its name
+	Called func(file string) string   // what a file is called in the directory, with slashes; nil: as it is
 }
 
 // Tables is what kind of files a directory holds.
@@ -178,7 +179,7 @@ func (d *directory) place(p *placing) error {
 		}
 	}
 	for _, file := range files {
-		to := filepath.Join(d.name, file)
+		to := filepath.Join(d.name, d.called(file))
 		if err := p.mkdir(filepath.Dir(to)); err != nil {
 			return err
 		}
@@ -187,6 +188,14 @@ func (d *directory) place(p *placing) error {
 		}
 	}
 	return nil
+}
+
+// called is the path of a file in the directory.
+func (d *directory) called(file string) string {
+	if d.shared == nil || d.shared.Called == nil {
+		return file
+	}
+	return filepath.FromSlash(d.shared.Called(filepath.ToSlash(file)))
 }
 
 // takePlace removes the files of an earlier run.
