@@ -75,7 +75,7 @@ func TestJobsOfManyTracks(t *testing.T) {
 	if _, err := corpus.Write(dir, corpus.Options{Processes: 2, Samples: 25_000, Markers: 50, Stacks: 1000, Threads: 250, Largest: 0.9}); err != nil {
 		t.Fatal(err)
 	}
-	testJobs(t, dir, way{jobs: 1}, way{jobs: 2}, way{jobs: 8})
+	testJobs(t, dir, way{jobs: 1}, way{jobs: 2}, way{jobs: 8}, way{jobs: 1, next: true}, way{jobs: 2, next: true})
 }
 
 func testJobs(t *testing.T, dir string, ways ...way) {
