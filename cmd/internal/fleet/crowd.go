@@ -22,10 +22,7 @@ type item struct {
 // crowded adds to the tasks that are done again those that are small and many: their files would become
 // ever more. A task whose inputs are no longer there, as they were, stays as it is.
 func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64, o *policy) {
-	there := map[string]bool{} // by key of what is given: whether it was committed
-	for i := range all {
-		there[all[i].key()] = false
-	}
+	given := tasksOf(all, before)
 	parts, added := map[string][]item{}, map[string]item{}
 	add := func(part string, in *member) {
 		it := added[part]
@@ -36,10 +33,6 @@ func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64
 		part, it, divided := t.Task[:max(0, strings.LastIndexByte(t.Task, '-'))], item{of: t, inputs: len(t.Inputs)}, false
 		for k := range t.Inputs {
 			in := &t.Inputs[k]
-			key := in.key()
-			if _, ok := there[key]; ok {
-				there[key] = true
-			}
 			it.bytes, divided = it.bytes+in.Bytes, divided || in.Piece != nil
 			if gone[t.taskOf] {
 				add(part, in)
@@ -50,14 +43,14 @@ func crowded(before *commit, gone map[taskOf]bool, all []placedInput, size int64
 		}
 	}
 	for i := range all {
-		if !there[all[i].key()] {
+		if given[all[i].key()] == nil {
 			add(partName(all[i].service, all[i].day), &all[i].member)
 		}
 	}
 	if len(added) == 0 {
 		return // there is time for it when something comes
 	}
-	ready := func(t *liveTask) bool { return o.ready(t, there) }
+	ready := func(t *liveTask) bool { return o.ready(t, given) }
 	for _, part := range slices.Sorted(maps.Keys(parts)) {
 		all := parts[part]
 		if it := added[part]; it.inputs > 0 {
@@ -96,11 +89,11 @@ func fewer(all []item, size int64, ready func(*liveTask) bool) []item {
 
 // ready reports whether the inputs of a task are as they were. It is asked about those that become one
 // alone, each once.
-func (o *policy) ready(t *liveTask, there map[string]bool) bool {
+func (o *policy) ready(t *liveTask, given map[string]*taskOf) bool {
 	var paths []string
 	marks := map[string]string{}
 	for _, in := range t.Inputs {
-		if !there[in.key()] {
+		if _, ok := given[in.key()]; !ok {
 			paths, marks[in.Path] = append(paths, in.Path), in.Mark
 		}
 	}

@@ -61,20 +61,28 @@ func (p *plan) fill(all []placedInput, before *commit, size int64, o policy) err
 		return err
 	}
 	all = o.pieces(all, size)
-	stay := map[string]bool{} // by key of an input
-	for _, in := range all {
-		stay[in.key()] = false
+	tasks := tasksOf(all, before)
+	stays := func(in placedInput) bool { of := tasks[in.key()]; return of != nil && !gone[*of] }
+	p.divide(bundles(slices.DeleteFunc(all, stays)), size)
+	return nil
+}
+
+// tasksOf are the tasks of a commit that inputs belong to, by their keys; nil for what is new.
+func tasksOf(all []placedInput, before *commit) map[string]*taskOf {
+	tasks := make(map[string]*taskOf, len(all))
+	for i := range all {
+		tasks[all[i].key()] = nil
 	}
-	for _, t := range before.Live {
-		for i := range t.Inputs {
-			key := t.Inputs[i].key()
-			if _, ok := stay[key]; ok {
-				stay[key] = !gone[t.taskOf]
+	for i := range before.Live {
+		t := &before.Live[i]
+		for k := range t.Inputs {
+			key := t.Inputs[k].key()
+			if _, ok := tasks[key]; ok {
+				tasks[key] = &t.taskOf
 			}
 		}
 	}
-	p.divide(bundles(slices.DeleteFunc(all, func(in placedInput) bool { return stay[in.key()] })), size)
-	return nil
+	return tasks
 }
 
 // pieces divides large inputs, unless they are not to be divided.
@@ -98,19 +106,17 @@ func (in *member) key() string { return in.Path + "\x00" + in.Mark + in.Piece.ke
 // replaced are the tasks of a commit that are done again: something new depends on them, such as
 // a later snapshot of a process, or another state of an input.
 func replaced(all []placedInput, before *commit, o policy) map[taskOf]bool {
-	given, paths := map[string]*taskOf{}, map[string]bool{} // by key, nil for what is new
-	for _, in := range all {
-		given[in.key()], paths[in.Path] = nil, true
-	}
+	given, paths := tasksOf(all, before), map[string]bool{}
 	gone, every := map[taskOf]bool{}, slices.Clone(all)
 	tasks := make([]*taskOf, len(all)) // of every input
+	for i := range all {
+		tasks[i], paths[all[i].Path] = given[all[i].key()], true
+	}
 	for i := range before.Live {
 		t := &before.Live[i]
 		gone[t.taskOf] = o.all || o.lost[t.taskOf]
 		for _, in := range t.Inputs {
-			key := in.key()
-			if _, ok := given[key]; ok {
-				given[key] = &t.taskOf
+			if _, ok := given[in.key()]; ok {
 				continue
 			}
 			every, tasks = append(every, placedInput{member: in}), append(tasks, &t.taskOf)
@@ -118,9 +124,6 @@ func replaced(all []placedInput, before *commit, o policy) map[taskOf]bool {
 				gone[t.taskOf] = true
 			}
 		}
-	}
-	for i := range all {
-		tasks[i] = given[all[i].key()]
 	}
 	bundle := related(every)
 	grows := make([]bool, len(every)) // by bundle
