@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -277,8 +278,8 @@ func TestNumbersKept(t *testing.T) {
 		}
 		found := 0
 		for i := range h.samples.Series() {
-			series, rows := h.samples.Part(i)
-			for _, row := range rows {
+			series := h.samples.Of(i)
+			for _, row := range h.samples.Rows(i) {
 				if found++; series != lanes[h.samples.rows[row].index].series() {
 					t.Errorf("a sample of track %d is said to be of %d", h.samples.rows[row].index+1, series.Track)
 				}
@@ -289,6 +290,57 @@ func TestNumbersKept(t *testing.T) {
 		}
 		r.gathers = true
 		r.reuse(h.samples)
+	}
+}
+
+// Series that are gathered come in the order that was asked for, from the next hand-over on, and others after them. So it is if
+// one of their lanes has become that of another track.
+func TestArranged(t *testing.T) {
+	lanes := make([]lane, 6)
+	for i := range lanes {
+		lanes[i].id = stream.TrackID(i + 1)
+	}
+	r := rows{gathers: true}
+	gather := func() *gathered {
+		for i := range lanes {
+			r.gather(numberIn(&r, &lanes[i]), &pendingSample{index: uint64(lanes[i].id)}, 0)
+		}
+		h := r.hand(nil)
+		r.gathers = true // though they are few
+		for i := range h.samples.Series() {
+			for _, row := range h.samples.Rows(i) {
+				if of := h.samples.rows[row].index; stream.TrackID(of) != h.samples.Of(i).Track {
+					t.Errorf("a sample of track %d is said to be of %d", of, h.samples.Of(i).Track)
+				}
+			}
+		}
+		r.reuse(h.samples)
+		return h.samples
+	}
+	for _, c := range []struct {
+		replaced int // a lane becomes that of track 7
+		want     []stream.TrackID
+		ask      []int32
+	}{
+		{-1, []stream.TrackID{1, 2, 3, 4, 5, 6}, []int32{4, 2, 3}},
+		{-1, []stream.TrackID{5, 3, 4, 1, 2, 6}, nil},
+		{-1, []stream.TrackID{5, 3, 4, 1, 2, 6}, []int32{2, 0, 1}},
+		{2, []stream.TrackID{4, 5, 3, 1, 2, 6, 7}, nil},
+	} {
+		if c.replaced >= 0 {
+			lanes[c.replaced] = lane{id: 7}
+		}
+		g := gather()
+		var got []stream.TrackID
+		for i := range g.Series() {
+			got = append(got, g.Of(i).Track)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("tracks %v, want %v", got, c.want)
+		}
+		if c.ask != nil {
+			g.Arrange(c.ask)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ type sampleRow struct {
 	thread, goroutine int64
 	stack             stream.StackID
 	labels            stream.LabelsID
-	series            int32 // its number
+	_                 int32
 }
 
 // manyTracks is of how many tracks samples are gathered. Each has only some rows at a time, and filling as many batches
@@ -26,32 +26,71 @@ const manyTracks = 128
 // gathered is samples of many tracks.
 type gathered struct {
 	rows   []sampleRow
+	of     []int32         // the number of the series of each
 	order  []int32         // of the rows, by track
 	series []stream.Series // by number; some may have no rows
-	ends   []int32         // of the series in order; before sort, how many rows each has
+	lanes  []*lane         // that they are of
+	ends   []int32         // of the series in order, by sort
 	with   int             // series that have rows, by sort
+	wanted []int32         // the numbers of those that are to be the first ones from the next time on, in this order
 	next   int             // series that is to be given
 	most   int             // rows that will be gathered
 }
 
 // reset empties g, keeping its memory. So many rows will be gathered. Series keep their numbers as long as half of them have
-// rows: each time it takes a look at what is known of a track to give it one.
-func (g *gathered) reset(most int) {
+// rows and nobody wants another order: each time it takes a look at what is known of a track to give it one. Renumbered says
+// that they have other numbers now.
+func (g *gathered) reset(most int) (renumbered bool) {
 	if 2*g.with < len(g.series) {
 		g.forget()
 	}
-	clear(g.ends)
-	*g = gathered{most: most, rows: g.rows[:0], order: g.order[:0], series: g.series, ends: g.ends}
+	renumbered = len(g.series) == 0 || len(g.wanted) > 0
+	g.arrange()
+	*g = gathered{most: most, rows: g.rows[:0], of: g.of[:0], order: g.order[:0], series: g.series, lanes: g.lanes, ends: g.ends[:0], wanted: g.wanted}
+	return renumbered
 }
 
 // forget forgets which series there are, and their numbers.
-func (g *gathered) forget() { g.series, g.ends = g.series[:0], g.ends[:0] }
+func (g *gathered) forget() {
+	clear(g.lanes)
+	g.series, g.lanes, g.wanted = g.series[:0], g.lanes[:0], g.wanted[:0]
+}
+
+// arrange puts series into the order that is wanted.
+func (g *gathered) arrange() {
+	if len(g.wanted) == 0 {
+		return
+	}
+	first := make([]bool, len(g.series))
+	for _, n := range g.wanted {
+		first[n] = true
+	}
+	for n := range first {
+		if !first[n] {
+			g.wanted = append(g.wanted, int32(n))
+		}
+	}
+	series, lanes := make([]stream.Series, 0, len(g.series)), make([]*lane, 0, len(g.series))
+	for _, n := range g.wanted {
+		series, lanes = append(series, g.series[n]), append(lanes, g.lanes[n])
+	}
+	g.series, g.lanes, g.wanted = series, lanes, g.wanted[:0]
+}
+
+// renumber gives lanes the numbers that their series have now. One may be that of another track by now.
+func (g *gathered) renumber(numbering uint32) {
+	for n, l := range g.lanes {
+		if l.series() == g.series[n] {
+			l.numbered = numbered{int32(n), numbering}
+		}
+	}
+}
 
 // number is that of the series of a lane, a new one if it has none in this numbering.
 func (g *gathered) number(l *lane, numbering uint32) int32 {
 	if l.numbering != numbering {
 		l.numbered = numbered{int32(len(g.series)), numbering}
-		g.series, g.ends = append(g.series, l.series()), append(g.ends, 0)
+		g.series, g.lanes = append(g.series, l.series()), append(g.lanes, l)
 	}
 	return l.number
 }
@@ -62,8 +101,7 @@ func (g *gathered) add(series int32) *sampleRow {
 	if n == cap(g.rows) {
 		g.grow()
 	}
-	g.rows = g.rows[:n+1]
-	g.ends[series]++
+	g.rows, g.of = g.rows[:n+1], append(g.of, series)
 	return &g.rows[n]
 }
 
@@ -78,6 +116,11 @@ func (g *gathered) grow() {
 
 // sort orders the rows by their tracks. Rows of one stay in order.
 func (g *gathered) sort() {
+	g.ends = longer(g.ends[:0], len(g.series))
+	clear(g.ends)
+	for _, series := range g.of {
+		g.ends[series]++ // here, and not as rows come, because such a loop waits for several numbers at a time
+	}
 	begin := int32(0)
 	g.with = 0
 	for i, n := range g.ends {
@@ -86,9 +129,9 @@ func (g *gathered) sort() {
 		}
 		g.ends[i], begin = begin, begin+n
 	}
-	g.order = slices.Grow(g.order, len(g.rows))[:len(g.rows)]
-	for i := range g.rows {
-		end := &g.ends[g.rows[i].series]
+	g.order = longer(g.order, len(g.rows))
+	for i, series := range g.of {
+		end := &g.ends[series]
 		g.order[*end] = int32(i)
 		*end++
 	}
@@ -97,14 +140,20 @@ func (g *gathered) sort() {
 // Series implements [stream.Mixture].
 func (g *gathered) Series() int { return len(g.series) }
 
-// Part implements [stream.Mixture].
-func (g *gathered) Part(i int) (s stream.Series, rows []int32) {
+// Of implements [stream.Mixture].
+func (g *gathered) Of(i int) stream.Series { return g.series[i] }
+
+// Rows implements [stream.Mixture].
+func (g *gathered) Rows(i int) []int32 {
 	begin := int32(0)
 	if i > 0 {
 		begin = g.ends[i-1]
 	}
-	return g.series[i], g.order[begin:g.ends[i]]
+	return g.order[begin:g.ends[i]]
 }
+
+// Arrange implements [stream.Mixture].
+func (g *gathered) Arrange(order []int32) { g.wanted = append(g.wanted[:0], order...) }
 
 // Append implements [stream.Mixture].
 func (g *gathered) Append(b *stream.Batch, rows []int32) {
@@ -126,7 +175,7 @@ func longer[T any](column []T, n int) []T { return slices.Grow(column, n-len(col
 // take makes b the batch of the next track; it is not ok if there is none.
 func (g *gathered) take(b *stream.Batch) (ok bool) {
 	for g != nil && g.next < len(g.series) {
-		series, rows := g.Part(g.next)
+		series, rows := g.series[g.next], g.Rows(g.next)
 		if g.next++; len(rows) > 0 {
 			b.Reset(series, 0)
 			g.Append(b, rows)

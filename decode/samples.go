@@ -131,42 +131,59 @@ func (w *worker) addSamples() {
 // addGathered adds samples of many tracks, which are looked up together like their stacks: so many lanes and threads, too, are
 // far from each other in memory.
 func (w *worker) addGathered() {
-	w.places = w.places[:0]
+	w.places = w.knownPlaces(w.places[:0])
 	for i := range w.pending {
-		w.places = append(w.places, w.placeOf(&w.pending[i]))
+		s, at := &w.pending[i], &w.places[i]
+		who := whoOf(s.thread, s.goroutine)
+		if s.like != likeNone {
+			at.last = w.last.find(who)
+			continue
+		}
+		if at.last = w.last.of(who); at.lane == nil {
+			at.lane, at.number = w.numberedLane(s)
+		}
 	}
 	for i, at := range w.places {
 		w.addSample(at, &w.pending[i])
 	}
 }
 
-// placeOf looks up the place of a sample. Samples before it have been looked up.
+// knownPlaces appends the lanes of pending samples, and the numbers of their series, as far as they are in the list of tracks.
+// The loop does nothing else, so that it waits for several of them at a time.
+func (w *worker) knownPlaces(places []place) []place {
+	w.rows.gathering()
+	tracks, numbering := w.view.numbers, w.rows.numbering
+	if w.run.grouping == ByThread {
+		tracks = nil
+	}
+	for i := range w.pending {
+		var at place
+		if n := w.pending[i].track; n < uint64(len(tracks)) && tracks[n].numbering == numbering {
+			at.lane, at.number = tracks[n].lane, tracks[n].number
+		}
+		places = append(places, at)
+	}
+	return places
+}
+
+// placeOf looks up the place of a sample that gets a batch. Samples before it have been looked up.
 func (w *worker) placeOf(s *pendingSample) (at place) {
 	who := whoOf(s.thread, s.goroutine)
 	if s.like != likeNone {
 		at.last = w.last.find(who)
 		return at
 	}
-	at.last = w.last.of(who)
-	if w.rows.gathers {
-		at.lane, at.number = w.numberedLane(s)
-	} else {
-		at.lane = w.sampleLane(s.thread, s.track, s.link)
-	}
-	return at
+	return place{last: w.last.of(who), lane: w.sampleLane(s.thread, s.track, s.link)}
 }
 
-// numberedLane is the lane of a sample, and the number of its series. Mostly that takes no look at the lane.
+// numberedLane is the lane of a sample, and the number of its series, which it lists by its track.
 func (w *worker) numberedLane(s *pendingSample) (l *lane, number int32) {
-	v, to := w.view, w.rows.gathering()
-	if s.track < uint64(len(v.numbers)) && v.numbers[s.track].numbering == w.rows.numbering && w.run.grouping != ByThread {
-		return v.tracks[s.track], v.numbers[s.track].number
-	}
+	v := w.view
 	l = w.sampleLane(s.thread, s.track, s.link)
-	number = to.number(l, w.rows.numbering)
+	number = w.rows.gathering().number(l, w.rows.numbering)
 	if s.track < uint64(len(v.tracks)) && v.tracks[s.track] == l {
-		v.numbers = append(v.numbers, make([]numbered, len(v.tracks)-len(v.numbers))...)
-		v.numbers[s.track] = l.numbered
+		v.numbers = append(v.numbers, make([]numberedTrack, len(v.tracks)-len(v.numbers))...)
+		v.numbers[s.track] = numberedTrack{l, l.numbered}
 	}
 	return l, number
 }

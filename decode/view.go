@@ -15,10 +15,10 @@ type view struct {
 	dict      *dictionary
 	lanes     map[trackKey]*lane
 	main      *lane
-	tracks    []*lane    // by id of the recording; nil where not used yet
-	numbers   []numbered // of their lanes, while samples are gathered
-	roots     []*lane    // by index in dict.roots, likewise
-	counters  []slot     // by id of the recording
+	tracks    []*lane         // by id of the recording; nil where not used yet
+	numbers   []numberedTrack // likewise, while samples are gathered
+	roots     []*lane         // by index in dict.roots, likewise
+	counters  []slot          // by id of the recording
 	threads   map[uint64]*lane
 	starts    map[uint64]*lane // by address where a goroutine began
 	labels    map[uint64]stream.LabelsID
@@ -43,6 +43,12 @@ type lane struct {
 type numbered struct {
 	number    int32
 	numbering uint32 // in which it has that number; the first is 1
+}
+
+// numberedTrack is a lane and its number.
+type numberedTrack struct {
+	lane *lane
+	numbered
 }
 
 // series is that of the lane's samples.

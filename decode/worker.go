@@ -509,7 +509,7 @@ func (r *rows) enough() int {
 // gather adds a sample to those that have no batch yet, by the number of its series.
 func (r *rows) gather(number int32, s *pendingSample, stack stream.StackID) {
 	row := r.gathering().add(number)
-	row.at, row.index, row.series, row.stack, row.labels = s.at, s.index, number, stack, s.labels
+	row.at, row.index, row.stack, row.labels = s.at, s.index, stack, s.labels
 	row.weight, row.cpu, row.thread, row.goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
 	r.count++
 }
@@ -520,9 +520,9 @@ func (r *rows) gathering() *gathered {
 		if r.gathered, r.spare = r.spare, nil; r.gathered == nil {
 			r.gathered = new(gathered)
 		}
-		r.gathered.reset(r.enough())
-		if len(r.gathered.series) == 0 {
+		if r.gathered.reset(r.enough()) {
 			r.numbering++
+			r.gathered.renumber(r.numbering)
 		}
 	}
 	return r.gathered

@@ -198,15 +198,14 @@ type known struct {
 func (a *adder) addMixture(m Mixture) error {
 	few := 0
 	for i := range m.Series() {
-		if _, rows := m.Part(i); len(rows) < fewRows {
-			few += len(rows)
+		if n := len(m.Rows(i)); n < fewRows {
+			few += n
 		}
 	}
 	whole := few >= runRows && a.to.summing.of == nil
 	a.parts.pieces = a.parts.pieces[:0]
 	for i := range m.Series() {
-		_, rows := m.Part(i)
-		switch n := len(rows); {
+		switch n := len(m.Rows(i)); {
 		case n == 0:
 		case whole && n < fewRows:
 			a.parts.pieces = append(a.parts.pieces, piece{begin: int32(i)})
@@ -227,13 +226,15 @@ func (a *adder) addParts(m Mixture) error {
 	s, p := a.to, &a.parts
 	s.mu.Lock()
 	for i := range p.pieces {
-		series, rows := m.Part(int(p.pieces[i].begin))
-		p.pieces[i].series = s.numberOf(series)
-		s.few[p.pieces[i].series] += int32(len(rows))
-		s.total, s.kept = s.total+int64(len(rows)), s.kept+int64(len(rows))
+		part := int(p.pieces[i].begin)
+		p.pieces[i].series = s.numberOf(m.Of(part))
+		n := len(m.Rows(part))
+		s.few[p.pieces[i].series] += int32(n)
+		s.total, s.kept = s.total+int64(n), s.kept+int64(n)
 	}
 	s.mu.Unlock()
 	run := s.beginMixed(p)
+	p.arrange(m)
 	w := &p.out
 	w.of = m
 	w.begin(p.shape, func(block []byte) error {
@@ -243,8 +244,7 @@ func (a *adder) addParts(m Mixture) error {
 		return s.keep(run, block)
 	})
 	for _, i := range p.order.order {
-		_, rows := m.Part(int(p.pieces[i].begin))
-		if err := w.addPart(p.pieces[i].series, rows); err != nil {
+		if err := w.addPart(p.pieces[i].series, m.Rows(int(p.pieces[i].begin))); err != nil {
 			return err
 		}
 	}

@@ -30,16 +30,22 @@ func (o *batchSorter) sort(b *Batch) {
 //  2. Then rows are moved by a few places, or sorted by comparing them if times are so uneven that
 //     these would be many.
 func (o *batchSorter) find(b *Batch) {
-	o.order = slices.Grow(o.order[:0], b.Len())[:b.Len()]
 	if b.Len() >= radixRows {
+		o.order = slices.Grow(o.order[:0], b.Len())[:b.Len()]
 		o.roughly(b.Time)
 	} else {
-		for i := range o.order {
-			o.order[i] = int32(i)
-		}
+		o.keep(b.Len())
 	}
 	if !o.settle(b) {
 		slices.SortFunc(o.order, func(i, k int32) int { return b.key(int(i)).Compare(b.key(int(k))) })
+	}
+}
+
+// keep makes the order of so many rows the one in which they are.
+func (o *batchSorter) keep(rows int) {
+	o.order = slices.Grow(o.order[:0], rows)[:rows]
+	for i := range o.order {
+		o.order[i] = int32(i)
 	}
 }
 

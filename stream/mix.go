@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/binary"
+	"math"
 
 	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
@@ -54,9 +55,10 @@ type mix struct {
 	pieces []piece
 	args   int // bytes
 
-	order batchSorter // of groups
-	keys  Batch
-	out   mixWriter
+	order    batchSorter // of groups
+	keys     Batch
+	descents int // how often a group came after one that follows it
+	out      mixWriter
 }
 
 func newMix(of shape) *mix {
@@ -86,10 +88,36 @@ func (m *mix) full(memory int64) bool {
 // sort finds the order of the groups, which is that of the ranks of their series.
 func (m *mix) sort(rank func(series int32) int64) {
 	m.keys.Time, m.keys.Index = m.keys.Time[:0], m.keys.Index[:0]
+	m.descents = 0
+	last := Time(math.MinInt64)
 	for i := range m.pieces {
-		m.keys.Time, m.keys.Index = append(m.keys.Time, Time(rank(m.pieces[i].series))), append(m.keys.Index, uint64(i))
+		at := Time(rank(m.pieces[i].series))
+		m.keys.Time, m.keys.Index = append(m.keys.Time, at), append(m.keys.Index, uint64(i))
+		if at < last {
+			m.descents++
+		}
+		last = at
 	}
-	m.order.find(&m.keys)
+	if m.descents > 0 {
+		m.order.find(&m.keys)
+	} else {
+		m.order.keep(len(m.pieces))
+	}
+}
+
+// arrangedShare is of how many groups one may be out of order without asking for another order.
+const arrangedShare = 8
+
+// arrange asks for the order of the groups, which are parts of a mixture, if it is far from the one in which they came.
+func (m *mix) arrange(of Mixture) {
+	if m.descents*arrangedShare < len(m.pieces) {
+		return
+	}
+	parts := make([]int32, len(m.pieces))
+	for i, n := range m.order.order {
+		parts[i] = m.pieces[n].begin
+	}
+	of.Arrange(parts)
 }
 
 // first and last are series, in order.

@@ -30,12 +30,16 @@ type parts []*Batch
 
 func (p parts) Series() int { return len(p) }
 
-func (p parts) Part(i int) (of Series, rows []int32) {
+func (p parts) Of(i int) Series { return p[i].Series }
+
+func (p parts) Rows(i int) (rows []int32) {
 	for row := range p[i].Len() {
 		rows = append(rows, int32(i<<8|row))
 	}
-	return p[i].Series, rows
+	return rows
 }
+
+func (p parts) Arrange([]int32) {}
 
 func (p parts) Append(b *Batch, rows []int32) {
 	for _, row := range rows {
@@ -163,6 +167,50 @@ func TestMixedRuns(t *testing.T) {
 	}
 	if n := mixedRunsOf(s); before == 0 || n != before {
 		t.Errorf("%d rows made %d mixed runs of %d", few.Len(), n, before)
+	}
+}
+
+// arranged is a mixture that remembers the order it was asked for.
+type arranged struct {
+	parts
+	order []int32
+}
+
+func (a *arranged) Arrange(order []int32) { a.order = slices.Clone(order) }
+
+// A mixture is asked for the order that its series will have, unless it is near that already.
+func TestMixtureArranged(t *testing.T) {
+	s := newSorter(1<<40, t.TempDir())
+	defer s.Close()
+	all := slices.DeleteFunc(manySeries(), func(b *Batch) bool { return b.Series.Kind != Samples })
+	m := &arranged{}
+	for _, i := range rand.New(rand.NewPCG(5, 6)).Perm(len(all)) {
+		part := like(all[i])
+		part.AppendRows(all[i], 0, min(all[i].Len(), fewRows-1))
+		m.parts = append(m.parts, part)
+	}
+	ask := func() []int32 {
+		m.order = nil
+		if err := s.adders[0].addMixture(m); err != nil {
+			t.Fatal(err)
+		}
+		return m.order
+	}
+	order := ask()
+	inOrder := make(parts, len(order))
+	for i, n := range order {
+		inOrder[i] = m.parts[n]
+	}
+	if len(order) != len(all) || !slices.IsSortedFunc(inOrder, func(a, b *Batch) int { return int(a.Series.Track - b.Series.Track) }) {
+		t.Fatalf("of %d series %d were asked for, in another order than they will have", len(all), len(order))
+	}
+	m.parts = inOrder
+	if again := ask(); again != nil {
+		t.Errorf("series that come in order were asked for in the order %v", again)
+	}
+	m.parts = append(inOrder[5:len(inOrder):len(inOrder)], inOrder[:5]...) // as if some were new
+	if again := ask(); again != nil {
+		t.Errorf("series of which five are out of order were asked for in the order %v", again)
 	}
 }
 

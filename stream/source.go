@@ -36,9 +36,13 @@ type Taker interface {
 
 // Mixture is samples of so many series that making a batch for the few rows of each would take long.
 type Mixture interface {
-	// Series is how many there are. Part returns one of them, and the numbers of its rows, which may be none.
+	// Series is how many there are. Of returns one of them, and Rows the numbers of its rows, which may be none.
 	Series() int
-	Part(i int) (s Series, rows []int32)
+	Of(i int) Series
+	Rows(i int) []int32
+	// Arrange says in which order series had better come from the next time on: what is known of each is then read from the
+	// first to the last one. It may be ignored.
+	Arrange(order []int32)
 	// Append adds rows, by their numbers, to b. They have values in all columns of the owner but Span.
 	Append(b *Batch, rows []int32)
 }
@@ -54,11 +58,11 @@ func Unmix(m Mixture, b *Batch, to func(*Batch) error) error {
 }
 
 func unmix(m Mixture, i int, b *Batch, to func(*Batch) error) error {
-	series, rows := m.Part(i)
+	rows := m.Rows(i)
 	if len(rows) == 0 {
 		return nil
 	}
-	b.Reset(series, 0)
+	b.Reset(m.Of(i), 0)
 	m.Append(b, rows)
 	b.DropZeros()
 	return to(b)

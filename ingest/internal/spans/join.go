@@ -104,12 +104,14 @@ func (j *joined) anyTraced(m stream.Mixture) bool {
 	defer j.mu.Unlock()
 	last := stream.ProcessID(0)
 	for i := range m.Series() {
-		s, rows := m.Part(i)
-		if len(rows) > 0 && s.Process != last {
-			if j.isTraced(s.Process) {
+		if len(m.Rows(i)) == 0 {
+			continue
+		}
+		if p := m.Of(i).Process; p != last {
+			if j.isTraced(p) {
 				return true
 			}
-			last = s.Process
+			last = p
 		}
 	}
 	return false
