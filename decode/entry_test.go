@@ -280,8 +280,8 @@ func TestNumbersKept(t *testing.T) {
 		for i := range h.samples.Series() {
 			series := h.samples.Of(i)
 			for _, row := range h.samples.Rows(i) {
-				if found++; series != lanes[h.samples.rows[row].index].series() {
-					t.Errorf("a sample of track %d is said to be of %d", h.samples.rows[row].index+1, series.Track)
+				if found++; series != lanes[h.samples.rows[row].Index].series() {
+					t.Errorf("a sample of track %d is said to be of %d", h.samples.rows[row].Index+1, series.Track)
 				}
 			}
 		}
@@ -309,7 +309,7 @@ func TestArranged(t *testing.T) {
 		r.gathers = true // though they are few
 		for i := range h.samples.Series() {
 			for _, row := range h.samples.Rows(i) {
-				if of := h.samples.rows[row].index; stream.TrackID(of) != h.samples.Of(i).Track {
+				if of := h.samples.rows[row].Index; stream.TrackID(of) != h.samples.Of(i).Track {
 					t.Errorf("a sample of track %d is said to be of %d", of, h.samples.Of(i).Track)
 				}
 			}

@@ -509,8 +509,8 @@ func (r *rows) enough() int {
 // gather adds a sample to those that have no batch yet, by the number of its series.
 func (r *rows) gather(number int32, s *pendingSample, stack stream.StackID) {
 	row := r.gathering().add(number)
-	row.at, row.index, row.stack, row.labels = s.at, s.index, stack, s.labels
-	row.weight, row.cpu, row.thread, row.goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
+	row.Time, row.Index, row.Stack, row.Labels = s.at, s.index, stack, s.labels
+	row.Weight, row.CPU, row.Thread, row.Goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
 	r.count++
 }
 

@@ -21,6 +21,7 @@ type adder struct {
 	mixes   []*mix // of one shape each
 	parts   mix    // of mixtures, where their rows stay: a piece begins with the number of a part, and has no end
 	one     Batch  // of a mixture
+	noted   Batch  // scratch
 
 	// What rows there were: see Sorter.
 	stacks, labels marks
@@ -156,8 +157,8 @@ func (s *Sorter) place(p *packed) *runs.Run {
 
 // mix mixes the rows of b with others.
 func (a *adder) mix(r *seriesRuns, b *Batch, args int) error {
-	m := a.mixOf(shape{b.Series.Kind, len(b.Args)})
-	m.add(r.number, b, 0, b.Len())
+	m := a.mixOf(shapeOf(b))
+	m.add(r.number, func(to *Batch) { to.AppendRows(b, 0, b.Len()) })
 	if m.args += args; !m.full(a.to.memory / int64(len(a.mixes))) {
 		return nil
 	}
@@ -236,9 +237,9 @@ func (a *adder) addParts(m Mixture) error {
 	run := s.beginMixed(p)
 	p.arrange(m)
 	w := &p.out
-	w.of = m
+	w.of = m.Samples()
 	w.begin(p.shape, func(block []byte) error {
-		if err := a.note(&w.block); err != nil {
+		if err := a.noteSamples(w.samples); err != nil {
 			return err
 		}
 		return s.keep(run, block)
@@ -284,6 +285,20 @@ func (a *adder) note(b *Batch) (err error) {
 		a.labels, err = mark(a.labels, "labels", b.Labels)
 	}
 	return err
+}
+
+// noteSamples is note of packed samples.
+func (a *adder) noteSamples(rows []pack.Row) (err error) {
+	a.noted.Stack, a.noted.Labels = a.noted.Stack[:0], a.noted.Labels[:0]
+	for i := range rows {
+		row := &rows[i]
+		a.noted.Stack, a.noted.Labels = append(a.noted.Stack, StackID(row[packedStack])), append(a.noted.Labels, LabelsID(row[packedLabels]))
+		if row[packedGoroutine] != 0 {
+			a.goroutines |= 1 << Samples
+		}
+		a.cpu = a.cpu || int64(row[packedCPU]) > 0
+	}
+	return a.note(&a.noted)
 }
 
 // mix notes that so many rows of r are mixed with others.

@@ -28,16 +28,16 @@ func (d *dealer) start(parts []runs.Run, ahead int) {
 	d.waiting, d.ahead = parts, ahead
 }
 
-// deal calls take with all rows of the series at a place. Those of series before it must have been taken.
-func (d *dealer) deal(place int32, take func(series int32, b *Batch, from, to int) error) error {
+// deal calls take with readers that are at groups of the series at a place, for all of them. Those of series before it must
+// have been taken.
+func (d *dealer) deal(place int32, take func(*mixedReader) error) error {
 	if err := d.due(place); err != nil {
 		return err
 	}
 	for i := 0; i < len(d.next); {
 		r, more := d.open[i], true
 		for d.next[i] == place && more {
-			series, from, to := r.where()
-			err := take(series, &r.rows, from, to)
+			err := take(r)
 			if err == nil {
 				more, err = d.step(i)
 			}
@@ -179,8 +179,8 @@ func (s *Sorter) sortMixed(of shape, r *runs.Run, places []int32) error {
 		if !more {
 			break
 		}
-		series, begin, end := from.where()
-		m.add(series, &from.rows, begin, end)
+		series, _, _ := from.where()
+		m.add(series, from.appendTo)
 	}
 	m.sort(func(series int32) int64 { return int64(places[series]) })
 	*r = runs.Run{}
@@ -208,8 +208,7 @@ func (d *dealer) merge(parts []runs.Run, to *runs.Run) error {
 			break
 		}
 		to.Last.Time = int64(place)
-		err := d.deal(place, func(series int32, b *Batch, from, to int) error { return w.add(series, b, from, to) })
-		if err != nil {
+		if err := d.deal(place, w.addGroup); err != nil {
 			return err
 		}
 	}

@@ -84,15 +84,18 @@ func (t *tidier) read(part *runs.Run, full func() error) error {
 
 // sort sorts the rows unless they are in order.
 func (t *tidier) sort() {
+	t.rows.DropZeros()
 	if t.rows.ascent(0) < t.rows.Len() {
 		t.order.sort(&t.rows)
 	}
 }
 
-// take adds rows from to to-1 of b. It calls full as read does.
-func (t *tidier) take(b *Batch, from, to int, full func() error) error {
-	t.rows.AppendRows(b, from, to)
-	if t.size.add(to-from, (to-from)*packedRow+b.allArgBytes(from, to)); full == nil || t.few(t.size) {
+// take adds the rows of the group that r is at. It calls full as read does.
+func (t *tidier) take(r *mixedReader, full func() error) error {
+	from := t.rows.Len()
+	r.appendTo(&t.rows)
+	to := t.rows.Len()
+	if t.size.add(to-from, (to-from)*packedRow+t.rows.allArgBytes(from, to)); full == nil || t.few(t.size) {
 		return nil
 	}
 	return full()

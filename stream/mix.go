@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
@@ -33,9 +34,17 @@ const (
 
 // shape is what rows must have in common to be in one mix: their columns.
 type shape struct {
-	kind Kind
-	args int
+	kind  Kind
+	args  int
+	spans bool // of samples: some have spans
 }
+
+func shapeOf(b *Batch) shape {
+	return shape{b.Series.Kind, len(b.Args), b.Series.Kind == Samples && len(b.Span) > 0}
+}
+
+// byRow reports whether blocks are of packed samples. Mostly a group has two or three of them.
+func (s shape) byRow() bool { return s.kind == Samples && !s.spans }
 
 // piece is rows of a mix, one after the other, that are of one series.
 type piece struct {
@@ -48,7 +57,7 @@ type piece struct {
 //	groups   U (ULEB128)
 //	series   packed: the number of each group's
 //	rows     packed: how many each group has
-//	block    of all rows, see appendBlock
+//	block    of all rows, see appendBlock, or, of samples, packed rows
 type mix struct {
 	shape  shape
 	rows   Batch
@@ -73,10 +82,10 @@ func (m *mix) reset() {
 	m.pieces, m.args = m.pieces[:0], 0
 }
 
-// add adds rows from to to-1 of b.
-func (m *mix) add(series int32, b *Batch, from, to int) {
+// add adds the rows that a function appends.
+func (m *mix) add(series int32, appendTo func(*Batch)) {
 	begin := m.rows.Len()
-	m.rows.AppendRows(b, from, to)
+	appendTo(&m.rows)
 	m.pieces = append(m.pieces, piece{series, int32(begin), int32(m.rows.Len())})
 }
 
@@ -139,10 +148,12 @@ func (m *mix) encode(each func(block []byte) error) error {
 
 // mixWriter makes blocks of groups that come in order.
 type mixWriter struct {
-	block   Batch   // the next one
-	rows    int     // that it will have
-	of      Mixture // that it is of; nil: none
-	waiting []int32 // rows of the mixture that belong into the block
+	shape   shape
+	block   Batch       // the next one
+	samples []pack.Row  // instead, by row
+	rows    int         // that it will have
+	of      []SampleRow // that those that wait are of
+	waiting []int32     // rows that belong into the block
 	series  []int32
 	counts  []int32
 	encoder pack.Encoder
@@ -151,20 +162,52 @@ type mixWriter struct {
 }
 
 func (w *mixWriter) begin(of shape, each func(block []byte) error) {
-	w.each = each
-	w.reset(of)
+	w.shape, w.each = of, each
+	w.reset()
 }
 
-func (w *mixWriter) reset(of shape) {
-	w.block.Reset(Series{Kind: of.kind}, of.args)
-	w.series, w.counts, w.waiting, w.rows = w.series[:0], w.counts[:0], w.waiting[:0], 0
+func (w *mixWriter) reset() {
+	w.block.Reset(Series{Kind: w.shape.kind}, w.shape.args)
+	w.series, w.counts, w.samples, w.waiting, w.rows = w.series[:0], w.counts[:0], w.samples[:0], w.waiting[:0], 0
 }
 
 // add adds a group: rows from to to-1 of b.
 func (w *mixWriter) add(series int32, b *Batch, from, to int) error {
 	for from < to {
 		n := w.group(series, to-from)
-		w.block.AppendRows(b, from, from+n)
+		if w.shape.byRow() {
+			for i := from; i < from+n; i++ {
+				b.packSample(i, w.sample())
+			}
+		} else {
+			w.block.AppendRows(b, from, from+n)
+		}
+		if err := w.flushFull(); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// sample is the next row of the block.
+func (w *mixWriter) sample() *pack.Row {
+	n := len(w.samples)
+	w.samples = slices.Grow(w.samples, 1)[:n+1]
+	return &w.samples[n]
+}
+
+// addGroup adds the group that r is at.
+func (w *mixWriter) addGroup(r *mixedReader) error {
+	series, from, to := r.where()
+	if !w.shape.byRow() {
+		return w.add(series, &r.rows, from, to)
+	}
+	for from < to {
+		n := w.group(series, to-from)
+		for i := from; i < from+n; i++ {
+			r.samples.Read(i, w.sample())
+		}
 		if err := w.flushFull(); err != nil {
 			return err
 		}
@@ -208,32 +251,38 @@ func (w *mixWriter) flush() error {
 	if w.rows == 0 {
 		return nil
 	}
-	if len(w.waiting) > 0 {
-		w.of.Append(&w.block, w.waiting)
-	}
-	w.block.DropZeros()
 	w.out = binary.AppendUvarint(w.out[:0], uint64(len(w.series)))
 	w.out = pack.Append(w.out, w.series)
 	w.out = pack.Append(w.out, w.counts)
-	w.out = appendBlock(w.out, &w.encoder, &w.block, 0, w.block.Len())
+	if w.shape.byRow() {
+		for _, row := range w.waiting {
+			w.of[row].pack(w.sample())
+		}
+		w.out = pack.AppendRows(w.out, w.samples)
+	} else {
+		w.out = appendBlock(w.out, &w.encoder, &w.block, 0, w.block.Len())
+	}
 	err := w.each(w.out)
-	w.reset(shape{w.block.Series.Kind, len(w.block.Args)})
+	w.reset()
 	return err
 }
 
 // mixedReader reads a mixed run group by group.
 type mixedReader struct {
-	blocks runs.Reader
-	rows   Batch
-	series []int32
-	counts []int32
-	group  int // the next one of the block
-	at     int // its first row
+	blocks  runs.Reader
+	shape   shape
+	rows    Batch     // of the block
+	samples pack.Rows // instead, by row
+	series  []int32
+	counts  []int32
+	group   int // the next one of the block
+	at      int // its first row
 }
 
 // begin begins with the first block of a run, and reads ahead bytes at a time.
 func (r *mixedReader) begin(run *runs.Run, of shape, ahead int) {
 	r.blocks.Reset(run, ahead)
+	r.shape = of
 	r.rows.Reset(Series{Kind: of.kind}, of.args)
 	r.series, r.counts, r.group, r.at = r.series[:0], r.counts[:0], 0, 0
 }
@@ -254,31 +303,50 @@ func (r *mixedReader) next() (more bool, err error) {
 	return true, r.read(block)
 }
 
-// read takes a block apart.
+// read takes a block apart. Samples stay packed until they are appended to others.
 func (r *mixedReader) read(block []byte) error {
 	in := blockReader{Reader: pack.NewReader(block)}
 	n := int(in.AtMost(mixedBlock))
 	r.series = pack.Read(r.series[:0], &in.Reader, n)
 	r.counts = pack.Read(r.counts[:0], &in.Reader, n)
-	r.rows.Reset(r.rows.Series, len(r.rows.Args))
-	if err := in.rows(&r.rows); err != nil {
-		return err
-	}
 	all := 0
 	for i, n := range r.counts {
-		if n <= 0 || r.series[i] < 0 {
+		if n <= 0 || n > mixedBlock || r.series[i] < 0 {
 			return runs.ErrDamaged
 		}
 		all += int(n)
 	}
-	if all != r.rows.Len() {
+	if all == 0 || all > mixedBlock {
 		return runs.ErrDamaged
 	}
 	r.group, r.at = 0, 0
+	if r.shape.byRow() {
+		if r.samples = in.Rows(all); in.Bad() || in.Left() > 0 {
+			return runs.ErrDamaged
+		}
+		return nil
+	}
+	r.rows.Reset(r.rows.Series, len(r.rows.Args))
+	if err := in.rows(&r.rows); err != nil {
+		return err
+	}
+	if all != r.rows.Len() {
+		return runs.ErrDamaged
+	}
 	return nil
 }
 
 // where is the series of the group, and its rows.
 func (r *mixedReader) where() (series int32, from, to int) {
 	return r.series[r.group], r.at, r.at + int(r.counts[r.group])
+}
+
+// appendTo appends the rows of the group to b.
+func (r *mixedReader) appendTo(b *Batch) {
+	_, from, to := r.where()
+	if r.shape.byRow() {
+		b.appendPacked(&r.samples, from, to)
+	} else {
+		b.AppendRows(&r.rows, from, to)
+	}
 }

@@ -41,10 +41,16 @@ func (p parts) Rows(i int) (rows []int32) {
 
 func (p parts) Arrange([]int32) {}
 
-func (p parts) Append(b *Batch, rows []int32) {
-	for _, row := range rows {
-		b.AppendRows(p[row>>8], int(row&255), int(row&255)+1)
+func (p parts) Samples() []SampleRow {
+	all := make([]SampleRow, len(p)<<8)
+	for i, b := range p {
+		for k := range b.Len() {
+			w := b.Owner(k)
+			all[i<<8|k] = SampleRow{Time: b.Time[k], Index: b.Index[k], Weight: b.Weight[k], CPU: b.CPU[k], Thread: w.Thread,
+				Goroutine: w.Goroutine, Stack: b.Stack[k], Labels: w.Labels}
+		}
 	}
+	return all
 }
 
 // feedMixed gives s all rows: the last ones of each series in a batch, then those before them, of samples as mixtures of a
@@ -263,16 +269,23 @@ func TestMixedNarrow(t *testing.T) {
 
 // A block that was cut, or whose groups don't have its rows, gives an error.
 func TestMixedDamage(t *testing.T) {
+	for _, of := range []shape{{kind: Samples}, {kind: Samples, spans: true}} {
+		mixedDamage(t, of)
+	}
+}
+
+func mixedDamage(t *testing.T, of shape) {
+	t.Helper()
 	var blocks [][]byte
 	w := mixWriter{}
-	w.begin(shape{kind: Samples}, func(block []byte) error { blocks = append(blocks, slices.Clone(block)); return nil })
+	w.begin(of, func(block []byte) error { blocks = append(blocks, slices.Clone(block)); return nil })
 	b := ownedRows(1, 30)
 	if err := errors.Join(w.add(3, b, 0, 10), w.add(4, b, 10, 30), w.flush()); err != nil || len(blocks) != 1 {
 		t.Fatal(len(blocks), err)
 	}
 	read := func(block []byte) error {
-		r := mixedReader{}
-		r.rows.Reset(Series{Kind: Samples}, 0)
+		r := mixedReader{shape: of}
+		r.rows.Reset(Series{Kind: of.kind}, of.args)
 		return r.read(append(slices.Clone(block), make([]byte, pack.Slack)...)[:len(block)])
 	}
 	if err := read(blocks[0]); err != nil {
@@ -280,16 +293,18 @@ func TestMixedDamage(t *testing.T) {
 	}
 	for n := range blocks[0] {
 		if err := read(blocks[0][:n]); !errors.Is(err, runs.ErrDamaged) {
-			t.Errorf("cut after %d bytes: %v", n, err)
+			t.Errorf("%v: cut after %d bytes: %v", of, n, err)
 		}
 	}
-	w.group(5, 1) // has no row
-	w.block.AppendRows(b, 0, 2)
+	if err := w.add(5, b, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	w.counts[0] = 1
 	if err := w.flush(); err != nil {
 		t.Fatal(err)
 	}
 	if err := read(blocks[1]); !errors.Is(err, runs.ErrDamaged) {
-		t.Errorf("with more rows than groups have: %v", err)
+		t.Errorf("%v: with more rows than groups have: %v", of, err)
 	}
 }
 

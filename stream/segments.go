@@ -195,8 +195,16 @@ func (s *segments) feed(like *Batch, out *seriesRuns, own *ownRuns) func(full fu
 		if err := t.readAll(own.loose, full); err != nil || !out.mixed {
 			return err
 		}
-		d := s.sorter.dealers[shape{like.Series.Kind, len(like.Args)}]
-		return d.deal(s.place, func(_ int32, b *Batch, from, to int) error { return t.take(b, from, to, full) })
+		for _, spans := range []bool{false, true} {
+			d := s.sorter.dealers[shape{like.Series.Kind, len(like.Args), spans}]
+			if d == nil {
+				continue
+			}
+			if err := d.deal(s.place, func(r *mixedReader) error { return t.take(r, full) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 

@@ -43,8 +43,8 @@ type Mixture interface {
 	// Arrange says in which order series had better come from the next time on: what is known of each is then read from the
 	// first to the last one. It may be ignored.
 	Arrange(order []int32)
-	// Append adds rows, by their numbers, to b. They have values in all columns of the owner but Span.
-	Append(b *Batch, rows []int32)
+	// Samples are all rows, by their numbers.
+	Samples() []SampleRow
 }
 
 // Unmix gives to rows of a mixture, series by series, in b.
@@ -63,7 +63,7 @@ func unmix(m Mixture, i int, b *Batch, to func(*Batch) error) error {
 		return nil
 	}
 	b.Reset(m.Of(i), 0)
-	m.Append(b, rows)
+	b.AppendSamples(m.Samples(), rows)
 	b.DropZeros()
 	return to(b)
 }

@@ -61,12 +61,17 @@ func span[T Integer](column []T) (base uint64, width int) {
 		apart |= d ^ d>>63
 		signs |= d
 	}
-	size := bits.Len64(uint64(apart))
+	return spanOf(base, uint64(apart), signs)
+}
+
+// spanOf is that of rows that are, or-ed, so far apart from one of them, as numbers without and with their signs.
+func spanOf(one, apart uint64, signs int64) (base uint64, width int) {
+	size := bits.Len64(apart)
 	if signs < 0 {
-		base -= 1 << size
+		one -= 1 << size
 		size++
 	}
-	return base, (size + 7) / 8
+	return one, (size + 7) / 8
 }
 
 // put stores values of a width, which may spill over into the slack. The widths that are

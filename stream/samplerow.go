@@ -1,0 +1,89 @@
+package stream
+
+import (
+	"slices"
+
+	"gprof/stream/internal/pack"
+)
+
+// SampleRow is a row of samples by itself. Of very many series each has a few rows at a time: what belongs to one of them lies
+// in one place in memory, and not in one of each column. It fills a cache line, and has no pointer.
+type SampleRow struct {
+	Time              Time
+	Index             uint64
+	Weight, CPU       int64
+	Thread, Goroutine int64
+	Stack             StackID
+	Labels            LabelsID
+	_                 int64
+}
+
+// AppendSamples appends rows of a list, by their numbers. All columns of the owner but Span have values then, see [Batch.DropZeros].
+func (b *Batch) AppendSamples(all []SampleRow, rows []int32) {
+	n := b.moreSamples(len(rows))
+	for k, row := range rows {
+		s := &all[row] // far from the last one in memory: this loop waits for several at a time
+		b.Time[n+k], b.Index[n+k], b.Stack[n+k] = s.Time, s.Index, s.Stack
+		b.Weight[n+k], b.CPU[n+k] = s.Weight, s.CPU
+		b.Thread[n+k], b.Goroutine[n+k], b.Labels[n+k] = s.Thread, s.Goroutine, s.Labels
+	}
+}
+
+// moreSamples makes room for so many samples, with owners, and returns how many there were.
+func (b *Batch) moreSamples(rows int) (before int) {
+	n := b.Len()
+	b.Time, b.Index, b.Stack = longer(b.Time, n, rows), longer(b.Index, n, rows), longer(b.Stack, n, rows)
+	b.Weight, b.CPU = longer(b.Weight, n, rows), longer(b.CPU, n, rows)
+	b.Thread, b.Goroutine, b.Labels = longer(b.Thread, n, rows), longer(b.Goroutine, n, rows), longer(b.Labels, n, rows)
+	if len(b.Span) > 0 {
+		b.Span = appendZeros(b.Span, rows)
+	}
+	return n
+}
+
+// longer adds rows to a column of which some of those before may be missing. The new ones are not cleared.
+func longer[T any](column []T, before, rows int) []T {
+	if missing := before - len(column); missing > 0 {
+		column = appendZeros(column, missing)
+	}
+	return slices.Grow(column, rows)[:before+rows]
+}
+
+// The numbers of a sample that is packed.
+const (
+	packedTime = iota
+	packedIndex
+	packedStack
+	packedWeight
+	packedCPU
+	packedThread
+	packedGoroutine
+	packedLabels
+)
+
+// pack makes to the numbers of s.
+func (s *SampleRow) pack(to *pack.Row) {
+	to[packedTime], to[packedIndex], to[packedStack] = uint64(s.Time), s.Index, uint64(s.Stack)
+	to[packedWeight], to[packedCPU] = uint64(s.Weight), uint64(s.CPU)
+	to[packedThread], to[packedGoroutine], to[packedLabels] = uint64(s.Thread), uint64(s.Goroutine), uint64(s.Labels)
+}
+
+// packSample makes to the numbers of row i, which is a sample without a span.
+func (b *Batch) packSample(i int, to *pack.Row) {
+	to[packedTime], to[packedIndex], to[packedStack] = uint64(b.Time[i]), b.Index[i], uint64(b.Stack[i])
+	to[packedWeight], to[packedCPU] = uint64(b.Weight[i]), uint64(b.CPU[i])
+	w := b.Owner(i)
+	to[packedThread], to[packedGoroutine], to[packedLabels] = uint64(w.Thread), uint64(w.Goroutine), uint64(w.Labels)
+}
+
+// appendPacked appends packed samples from to to-1.
+func (b *Batch) appendPacked(all *pack.Rows, from, to int) {
+	n := b.moreSamples(to - from)
+	var row pack.Row
+	for i := from; i < to; i, n = i+1, n+1 {
+		all.Read(i, &row)
+		b.Time[n], b.Index[n], b.Stack[n] = Time(row[packedTime]), row[packedIndex], StackID(row[packedStack])
+		b.Weight[n], b.CPU[n] = int64(row[packedWeight]), int64(row[packedCPU])
+		b.Thread[n], b.Goroutine[n], b.Labels[n] = int64(row[packedThread]), int64(row[packedGoroutine]), LabelsID(row[packedLabels])
+	}
+}
