@@ -6,7 +6,8 @@
 //
 //	go -C bench run ./growth [-mb 100,1000,10000] [-only generations] [-o growth.svg]
 //
-// It fails if the last two sizes of something differ by more than a fifth in the CPU time of a byte.
+// It fails if the last two sizes of something differ by more than a fifth in the CPU time of a byte, without what the kernel takes
+// to only read, write and read again as many bytes: a process that does nothing else is run after each conversion.
 package main
 
 import (
@@ -54,17 +55,32 @@ const tolerated = 1.2
 // point is what a conversion of some size took.
 type point struct {
 	program.Cost
-	bytes int64 // of chunks and dictionaries
+	bytes int64         // of chunks and dictionaries
+	moves time.Duration // of Kernel: for only moving the bytes
 }
 
 func (p point) perByte() float64 { return float64(p.CPU.Nanoseconds()) / float64(p.bytes) }
+
+// ownPerByte is perByte without moves.
+func (p point) ownPerByte() float64 {
+	return float64((p.CPU - p.moves).Nanoseconds()) / float64(p.bytes)
+}
 
 func main() {
 	sizes := flag.String("mb", "100,1000,10000", "sizes of the recordings")
 	only := flag.String("only", "", "what grows; all")
 	out := flag.String("o", "growth.svg", "where the picture goes")
 	format := flag.String("f", "firefox", "what recordings become")
+	session := flag.String("move", "", "only move the bytes of this recording, and as many as are written to a spill file")
+	written := flag.Int64("written", 0, "how many bytes are written, with -move")
 	flag.Parse()
+	if *session != "" {
+		if err := move(*session, *written); err != nil {
+			fmt.Fprintln(os.Stderr, "growth:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(strings.Split(*sizes, ","), *only, *format, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "growth:", err)
 		os.Exit(1)
@@ -81,7 +97,7 @@ func run(sizes []string, only, format, out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print("| what grows | MB | CPU s | of it the kernel's | CPU ns a byte | peak MB |\n|---|--:|--:|--:|--:|--:|\n")
+	fmt.Print("| what grows | MB | CPU s | of it the kernel's | to only move the bytes | CPU ns a byte | without moving | peak MB |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	var curves []curve
 	var failed []error
 	for _, d := range dimensions {
@@ -99,7 +115,8 @@ func run(sizes []string, only, format, out string) error {
 				failed = append(failed, fmt.Errorf("%s, %s MB: %w", d.name, size, err))
 				break
 			}
-			fmt.Printf("| %s | %.0f | %.1f | %.1f | %.1f | %.0f |\n", d.name, float64(p.bytes)/1e6, p.CPU.Seconds(), p.Kernel.Seconds(), p.perByte(), float64(p.Peak)/1e6)
+			fmt.Printf("| %s | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.0f |\n", d.name, float64(p.bytes)/1e6, p.CPU.Seconds(), p.Kernel.Seconds(),
+				p.moves.Seconds(), p.perByte(), p.ownPerByte(), float64(p.Peak)/1e6)
 			c.points = append(c.points, p)
 		}
 		if err := c.check(); err != nil {
@@ -130,6 +147,7 @@ func measure(session, tool, format string, mem, bytes int64, flags string) (poin
 	}
 	read += made.Bytes
 	fmt.Fprintf(os.Stderr, "made %.0f MB in %v (%s)\n", float64(read)/1e6, time.Since(begun).Round(time.Second), flags)
+	settle(read)
 	var runs []program.Cost
 	var all time.Duration
 	for len(runs) < 3 && (all < 10*time.Second || len(runs) == 0) {
@@ -140,7 +158,9 @@ func measure(session, tool, format string, mem, bytes int64, flags string) (poin
 		runs, all = append(runs, cost), all+cost.CPU
 	}
 	slices.SortFunc(runs, func(a, b program.Cost) int { return cmp.Compare(a.CPU, b.CPU) })
-	return point{runs[len(runs)/2], read}, nil
+	middle := runs[len(runs)/2]
+	moved, err := moves(session, middle.Written)
+	return point{middle, read, min(moved.Kernel, middle.Kernel)}, err
 }
 
 // dictionaries is the size of all files of a recording but its chunks.

@@ -84,6 +84,8 @@ type Cost struct {
 	// Peak is the most bytes that it had in memory. It counts what the process had that started it, so that one
 	// should be small.
 	Peak int64
+	// Written is how many bytes went to files on a disk, at least into the kernel's cache of one; by Linux.
+	Written int64
 }
 
 // Run runs a command. What it writes is part of the error, if it fails; output that goes nowhere else is discarded.
@@ -98,7 +100,8 @@ func Run(cmd *exec.Cmd) (Cost, error) {
 	}
 	c := Cost{Wall: time.Since(begun), Kernel: cmd.ProcessState.SystemTime()}
 	c.CPU = c.Kernel + cmd.ProcessState.UserTime()
-	c.Peak = int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	c.Peak, c.Written = int64(used.Maxrss), int64(used.Oublock)*512
 	if runtime.GOOS != "darwin" {
 		c.Peak <<= 10
 	}
