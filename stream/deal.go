@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
 )
 
@@ -20,6 +21,54 @@ type dealer struct {
 	open    []*mixedReader
 	next    []int32 // the place of each open one's next group
 	free    []*mixedReader
+
+	sizes    []int32      // at most so many rows are of the series at each place; nil: unknown
+	drawn    [][]pack.Row // samples of the places from from to to-1
+	from, to int32
+}
+
+// Of so many rows samples are drawn from each run at a time, even if they are of several series. What is known of a run is far from
+// the next one in memory.
+const drawnRows = sortedRows
+
+// samples are the rows of the series at a place, until the next call; not ok if they may be too many. Those of series before it
+// must have been taken.
+func (d *dealer) samples(place int32) (rows []pack.Row, ok bool, err error) {
+	if !d.shape.byRow() || int(place) >= len(d.sizes) || d.sizes[place] > drawnRows {
+		return nil, false, nil
+	}
+	if place >= d.to {
+		if err := d.draw(place); err != nil {
+			return nil, false, err
+		}
+	}
+	return d.drawn[place-d.from], true, nil
+}
+
+// draw takes samples from a place on.
+func (d *dealer) draw(from int32) error {
+	if err := d.due(from); err != nil {
+		return err
+	}
+	d.from, d.to = from, from+1
+	for rows := d.sizes[from]; int(d.to) < len(d.sizes) && d.sizes[d.to] <= drawnRows-rows; d.to++ {
+		if len(d.waiting) > 0 && d.waiting[0].First.Time <= int64(d.to) {
+			break // it takes memory as soon as it is opened
+		}
+		rows += d.sizes[d.to]
+	}
+	n := int(d.to - from)
+	d.drawn = slices.Grow(d.drawn[:0], n)[:n]
+	for k := range d.drawn {
+		d.drawn[k] = d.drawn[k][:0]
+	}
+	return d.eachDue(d.to, func(place int32, r *mixedReader) error {
+		if place < from {
+			return fmt.Errorf("reading spilled rows: %w", runs.ErrDamaged)
+		}
+		r.appendRows(&d.drawn[place-from])
+		return nil
+	})
 }
 
 // start begins with runs whose groups are in the order of places. The First and Last of a run are places.
@@ -34,10 +83,20 @@ func (d *dealer) deal(place int32, take func(*mixedReader) error) error {
 	if err := d.due(place); err != nil {
 		return err
 	}
+	return d.eachDue(place+1, func(at int32, r *mixedReader) error {
+		if at < place {
+			return fmt.Errorf("reading spilled rows: %w", runs.ErrDamaged)
+		}
+		return take(r)
+	})
+}
+
+// eachDue calls take with readers that are at groups of series before a place, run by run, for all of them in open runs.
+func (d *dealer) eachDue(before int32, take func(place int32, r *mixedReader) error) error {
 	for i := 0; i < len(d.next); {
 		r, more := d.open[i], true
-		for d.next[i] == place && more {
-			err := take(r)
+		for more && d.next[i] < before {
+			err := take(d.next[i], r)
 			if err == nil {
 				more, err = d.step(i)
 			}
@@ -129,11 +188,11 @@ func (s *Sorter) beginMixed(m *mix) *runs.Run {
 }
 
 // settleMixed makes dealers of all mixed runs, which may take so much memory. Places are those of series in the output, by
-// number.
+// number, and outputs the series by place.
 //
 //  1. Runs are sorted anew if what is known now makes another order than what was known before.
 //  2. They are merged until few enough overlap.
-func (s *Sorter) settleMixed(places []int32, memory int64) error {
+func (s *Sorter) settleMixed(places []int32, outputs []*seriesRuns, memory int64) error {
 	ordered := s.ranking.holds(places)
 	for _, of := range s.mixed {
 		for _, r := range of.runs {
@@ -146,8 +205,12 @@ func (s *Sorter) settleMixed(places []int32, memory int64) error {
 		}
 	}
 	s.dealers = make(map[shape]*dealer, len(s.mixed))
+	sizes := make([]int32, len(outputs))
+	for place, r := range outputs {
+		sizes[place] = r.size.rows
+	}
 	for _, of := range s.mixed {
-		d := &dealer{store: s.store, shape: of.shape, places: places}
+		d := &dealer{store: s.store, shape: of.shape, places: places, sizes: sizes}
 		if err := d.startAll(of.runs, memory/int64(len(s.mixed))); err != nil {
 			return err
 		}

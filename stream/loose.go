@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
 )
 
@@ -95,7 +96,18 @@ func (t *tidier) take(r *mixedReader, full func() error) error {
 	from := t.rows.Len()
 	r.appendTo(&t.rows)
 	to := t.rows.Len()
-	if t.size.add(to-from, (to-from)*packedRow+t.rows.allArgBytes(from, to)); full == nil || t.few(t.size) {
+	return t.took(to-from, t.rows.allArgBytes(from, to), full)
+}
+
+// takeSamples adds samples. It calls full as read does.
+func (t *tidier) takeSamples(rows []pack.Row, full func() error) error {
+	t.rows.appendPacked(rows)
+	return t.took(len(rows), 0, full)
+}
+
+// took notes that so many rows were added, with so many bytes of arguments.
+func (t *tidier) took(rows, args int, full func() error) error {
+	if t.size.add(rows, rows*packedRow+args); full == nil || t.few(t.size) {
 		return nil
 	}
 	return full()

@@ -345,8 +345,24 @@ func (r *mixedReader) where() (series int32, from, to int) {
 func (r *mixedReader) appendTo(b *Batch) {
 	_, from, to := r.where()
 	if r.shape.byRow() {
-		b.appendPacked(&r.samples, from, to)
+		n := b.moreSamples(to - from)
+		var row pack.Row
+		for i := range to - from {
+			r.samples.Read(from+i, &row)
+			b.setPacked(n+i, &row)
+		}
 	} else {
 		b.AppendRows(&r.rows, from, to)
 	}
+}
+
+// appendRows appends the rows of the group, which are samples, to others.
+func (r *mixedReader) appendRows(rows *[]pack.Row) {
+	_, from, to := r.where()
+	n := len(*rows)
+	all := slices.Grow(*rows, to-from)[:n+to-from]
+	for i := from; i < to; i, n = i+1, n+1 {
+		r.samples.Read(i, &all[n])
+	}
+	*rows = all
 }

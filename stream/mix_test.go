@@ -121,7 +121,7 @@ func checkMixed(t *testing.T, s *Sorter, all []*Batch, order []int32) {
 			}
 		}
 	}
-	if err := s.settleMixed(places, s.memory); err != nil {
+	if err := s.settleMixed(places, s.series, s.memory); err != nil {
 		t.Fatal(err)
 	}
 	ids := renumbering{}
@@ -257,13 +257,72 @@ func TestMixedNarrow(t *testing.T) {
 	for i, r := range s.series {
 		places[i] = int32(r.series.Track - 1)
 	}
-	if err := s.settleMixed(places, s.memory); err != nil {
+	if err := s.settleMixed(places, s.series, s.memory); err != nil {
 		t.Fatal(err)
 	}
 	for of, d := range s.dealers {
 		if n := runs.Overlap(d.waiting); n > 2 {
 			t.Errorf("%d runs of %v are to be read at the same time, want 2", n, of.kind)
 		}
+	}
+}
+
+// Samples of several series are drawn from runs at a time, of series that may have too many rows for that none, and no run is
+// opened before its time.
+func TestSamplesDrawn(t *testing.T) {
+	all := manySeries()
+	s := newSorter(1<<40, t.TempDir())
+	defer s.Close()
+	feedMixed(t, s, all)
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	places := make([]int32, len(all))
+	outputs := make([]*seriesRuns, len(all))
+	for i, r := range s.series {
+		places[i] = int32(r.series.Track - 1)
+		outputs[places[i]] = r
+	}
+	const long = 100
+	outputs[long].size.rows = drawnRows + 1
+	if err := s.settleMixed(places, outputs, s.memory); err != nil {
+		t.Fatal(err)
+	}
+	d := s.dealers[shape{kind: Samples}]
+	found, most, waited := 0, int32(0), false
+	for place := range int32(len(all)) {
+		rows, ok, err := d.samples(place)
+		if ok == (place == long) || err != nil {
+			t.Fatalf("of series %d samples are drawn: %v, %v", place, ok, err)
+		}
+		if place == long {
+			err = d.deal(place, func(r *mixedReader) error { r.appendRows(&rows); return nil })
+		}
+		if found += len(rows); err != nil {
+			t.Fatal(err)
+		}
+		if most = max(most, d.to-d.from); len(d.waiting) > 0 && place != long {
+			if waited = true; d.waiting[0].First.Time < int64(d.to) {
+				t.Errorf("samples of series up to %d are drawn before a run that begins with %d", d.to-1, d.waiting[0].First.Time)
+			}
+		}
+	}
+	if most < 300 || !waited {
+		t.Errorf("samples of at most %d series are drawn at a time; some runs began later: %v", most, waited)
+	}
+	want := 0
+	for _, of := range s.mixed {
+		for _, r := range of.runs {
+			if of.shape == d.shape {
+				want += rowsOfMixed(t, s, of.shape, r)
+			}
+		}
+	}
+	if want == 0 || found != want {
+		t.Errorf("%d samples are drawn, want %d", found, want)
+	}
+	if err := d.deal(0, nil); err != nil {
+		t.Errorf("after the last one: %v", err)
 	}
 }
 

@@ -76,14 +76,17 @@ func (b *Batch) packSample(i int, to *pack.Row) {
 	to[packedThread], to[packedGoroutine], to[packedLabels] = uint64(w.Thread), uint64(w.Goroutine), uint64(w.Labels)
 }
 
-// appendPacked appends packed samples from to to-1.
-func (b *Batch) appendPacked(all *pack.Rows, from, to int) {
-	n := b.moreSamples(to - from)
-	var row pack.Row
-	for i := from; i < to; i, n = i+1, n+1 {
-		all.Read(i, &row)
-		b.Time[n], b.Index[n], b.Stack[n] = Time(row[packedTime]), row[packedIndex], StackID(row[packedStack])
-		b.Weight[n], b.CPU[n] = int64(row[packedWeight]), int64(row[packedCPU])
-		b.Thread[n], b.Goroutine[n], b.Labels[n] = int64(row[packedThread]), int64(row[packedGoroutine]), LabelsID(row[packedLabels])
+// appendPacked appends samples that were packed.
+func (b *Batch) appendPacked(rows []pack.Row) {
+	n := b.moreSamples(len(rows))
+	for i := range rows {
+		b.setPacked(n+i, &rows[i])
 	}
+}
+
+// setPacked sets the columns of row i.
+func (b *Batch) setPacked(i int, row *pack.Row) {
+	b.Time[i], b.Index[i], b.Stack[i] = Time(row[packedTime]), row[packedIndex], StackID(row[packedStack])
+	b.Weight[i], b.CPU[i] = int64(row[packedWeight]), int64(row[packedCPU])
+	b.Thread[i], b.Goroutine[i], b.Labels[i] = int64(row[packedThread]), int64(row[packedGoroutine]), LabelsID(row[packedLabels])
 }

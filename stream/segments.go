@@ -40,7 +40,7 @@ func settle(s *Sorter, t *Tables) (*Tables, []*seriesRuns, *renumbering, error) 
 		if largeShare*final.finalBytes() < s.options.Memory {
 			memory += s.options.Memory / claimsShare // Sources claim nothing any more
 		}
-		err = s.settleMixed(places, memory)
+		err = s.settleMixed(places, outputs, memory)
 	}
 	s.forget()
 	return final, outputs, ids, err
@@ -200,7 +200,13 @@ func (s *segments) feed(like *Batch, out *seriesRuns, own *ownRuns) func(full fu
 			if d == nil {
 				continue
 			}
-			if err := d.deal(s.place, func(r *mixedReader) error { return t.take(r, full) }); err != nil {
+			rows, ok, err := d.samples(s.place)
+			if ok {
+				err = t.takeSamples(rows, full)
+			} else if err == nil {
+				err = d.deal(s.place, func(r *mixedReader) error { return t.take(r, full) })
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -33,7 +33,7 @@ func feed(t *testing.T, s *Sorter, b *Batch, size int, seed uint64) {
 func collectRows(t *testing.T, s *Sorter, args int) (rows *Batch, opened int) {
 	t.Helper()
 	r := s.series[0]
-	if err := errors.Join(s.finish(), s.settleMixed([]int32{0}, s.memory)); err != nil {
+	if err := errors.Join(s.finish(), s.settleMixed([]int32{0}, s.series, s.memory)); err != nil {
 		t.Fatal(err)
 	}
 	var ids renumbering
