@@ -8,7 +8,7 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// dealtBytes is about how much memory a mixed run takes while it is read: bytes read ahead and a decoded block.
+// dealtBytes is about how much memory a mixed run takes while it is read: bytes read ahead and a block.
 const dealtBytes = 24 << 10
 
 // dealer gives the rows of mixed runs of a shape series by series, in order.

@@ -16,7 +16,7 @@ const (
 	// Parts of mixtures of less than fewRows rows are mixed, because a block of each would take about as much as the rows.
 	fewRows = 24
 
-	// mixedBlock is how many rows a block of a mixed run has at most. While such runs are read, a block of each is decoded.
+	// mixedBlock is how many rows a block of a mixed run has at most. While such runs are read, a block of each is in memory.
 	mixedBlock = 256
 
 	// runRows is how many rows a mixed run has at least, unless memory is short. Many runs would have to be merged.
