@@ -12,12 +12,17 @@ import (
 	"gprof/stream/internal/runs"
 )
 
-// manySeries is rows of many series: samples with owners, and markers.
+// manySeries is rows of many series: samples with owners, of some of which the last ones have spans, and markers.
 func manySeries() (all []*Batch) {
 	for i := range 900 {
 		b := ownedRows(uint64(i), 40+i%60)
 		if i%3 == 0 {
 			b = markerRows(uint64(i), 10+i%20)
+		}
+		if i%4 == 1 && b.Series.Kind == Samples {
+			for row := b.Len() - 10; row < b.Len(); row++ {
+				b.SetSpan(row, Span{ID: uint64(row + 1)})
+			}
 		}
 		b.Series.Track = TrackID(i + 1)
 		all = append(all, b)
