@@ -34,6 +34,7 @@ func (s *Sorter) adder() *adder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &adder{to: s}
+	a.parts.shape = shape{kind: Samples, byRow: true}
 	s.adders = append(s.adders, a)
 	return a
 }
@@ -157,7 +158,7 @@ func (s *Sorter) place(p *packed) *runs.Run {
 
 // mix mixes the rows of b with others.
 func (a *adder) mix(r *seriesRuns, b *Batch, args int) error {
-	m := a.mixOf(shapeOf(b))
+	m := a.mixOf(shape{kind: b.Series.Kind, args: len(b.Args)})
 	m.add(r.number, func(to *Batch) { to.AppendRows(b, 0, b.Len()) })
 	if m.args += args; !m.full(a.to.memory / int64(len(a.mixes))) {
 		return nil

@@ -34,7 +34,7 @@ const drawnRows = sortedRows
 // samples are the rows of the series at a place, until the next call; not ok if they may be too many. Those of series before it
 // must have been taken.
 func (d *dealer) samples(place int32) (rows []pack.Row, ok bool, err error) {
-	if !d.shape.byRow() || int(place) >= len(d.sizes) || d.sizes[place] > drawnRows {
+	if !d.shape.byRow || int(place) >= len(d.sizes) || d.sizes[place] > drawnRows {
 		return nil, false, nil
 	}
 	if place >= d.to {

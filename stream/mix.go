@@ -36,15 +36,8 @@ const (
 type shape struct {
 	kind  Kind
 	args  int
-	spans bool // of samples: some have spans
+	byRow bool // of samples of mixtures: blocks are of packed rows, because a group has two or three of them
 }
-
-func shapeOf(b *Batch) shape {
-	return shape{b.Series.Kind, len(b.Args), b.Series.Kind == Samples && len(b.Span) > 0}
-}
-
-// byRow reports whether blocks are of packed samples. Mostly a group has two or three of them.
-func (s shape) byRow() bool { return s.kind == Samples && !s.spans }
 
 // piece is rows of a mix, one after the other, that are of one series.
 type piece struct {
@@ -57,7 +50,7 @@ type piece struct {
 //	groups   U (ULEB128)
 //	series   packed: the number of each group's
 //	rows     packed: how many each group has
-//	block    of all rows, see appendBlock, or, of samples, packed rows
+//	block    of all rows, see appendBlock, or packed rows
 type mix struct {
 	shape  shape
 	rows   Batch
@@ -175,7 +168,7 @@ func (w *mixWriter) reset() {
 func (w *mixWriter) add(series int32, b *Batch, from, to int) error {
 	for from < to {
 		n := w.group(series, to-from)
-		if w.shape.byRow() {
+		if w.shape.byRow {
 			for i := from; i < from+n; i++ {
 				b.packSample(i, w.sample())
 			}
@@ -200,7 +193,7 @@ func (w *mixWriter) sample() *pack.Row {
 // addGroup adds the group that r is at.
 func (w *mixWriter) addGroup(r *mixedReader) error {
 	series, from, to := r.where()
-	if !w.shape.byRow() {
+	if !w.shape.byRow {
 		return w.add(series, &r.rows, from, to)
 	}
 	for from < to {
@@ -254,7 +247,7 @@ func (w *mixWriter) flush() error {
 	w.out = binary.AppendUvarint(w.out[:0], uint64(len(w.series)))
 	w.out = pack.Append(w.out, w.series)
 	w.out = pack.Append(w.out, w.counts)
-	if w.shape.byRow() {
+	if w.shape.byRow {
 		for _, row := range w.waiting {
 			w.of[row].pack(w.sample())
 		}
@@ -320,7 +313,7 @@ func (r *mixedReader) read(block []byte) error {
 		return runs.ErrDamaged
 	}
 	r.group, r.at = 0, 0
-	if r.shape.byRow() {
+	if r.shape.byRow {
 		if r.samples = in.Rows(all); in.Bad() || in.Left() > 0 {
 			return runs.ErrDamaged
 		}
@@ -344,7 +337,7 @@ func (r *mixedReader) where() (series int32, from, to int) {
 // appendTo appends the rows of the group to b.
 func (r *mixedReader) appendTo(b *Batch) {
 	_, from, to := r.where()
-	if r.shape.byRow() {
+	if r.shape.byRow {
 		n := b.moreSamples(to - from)
 		var row pack.Row
 		for i := range to - from {

@@ -165,7 +165,7 @@ func TestMixedRuns(t *testing.T) {
 	feedMixed(t, s, all)
 	for _, of := range s.mixed {
 		for _, r := range of.runs {
-			if rows := rowsOfMixed(t, s, of.shape, r); of.shape.kind == Samples && rows < runRows {
+			if rows := rowsOfMixed(t, s, of.shape, r); of.shape.byRow && rows < runRows {
 				t.Errorf("a run has %d rows, want at least %d", rows, runRows)
 			}
 		}
@@ -293,7 +293,7 @@ func TestSamplesDrawn(t *testing.T) {
 	if err := s.settleMixed(places, outputs, s.memory); err != nil {
 		t.Fatal(err)
 	}
-	d := s.dealers[shape{kind: Samples}]
+	d := s.dealers[shape{kind: Samples, byRow: true}]
 	found, most, waited := 0, int32(0), false
 	for place := range int32(len(all)) {
 		rows, ok, err := d.samples(place)
@@ -333,7 +333,7 @@ func TestSamplesDrawn(t *testing.T) {
 
 // A block that was cut, or whose groups don't have its rows, gives an error.
 func TestMixedDamage(t *testing.T) {
-	for _, of := range []shape{{kind: Samples}, {kind: Samples, spans: true}} {
+	for _, of := range []shape{{kind: Samples}, {kind: Samples, byRow: true}} {
 		mixedDamage(t, of)
 	}
 }

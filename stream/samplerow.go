@@ -68,7 +68,7 @@ func (s *SampleRow) pack(to *pack.Row) {
 	to[packedThread], to[packedGoroutine], to[packedLabels] = uint64(s.Thread), uint64(s.Goroutine), uint64(s.Labels)
 }
 
-// packSample makes to the numbers of row i, which is a sample without a span.
+// packSample makes to the numbers of row i, a sample of a mixture.
 func (b *Batch) packSample(i int, to *pack.Row) {
 	to[packedTime], to[packedIndex], to[packedStack] = uint64(b.Time[i]), b.Index[i], uint64(b.Stack[i])
 	to[packedWeight], to[packedCPU] = uint64(b.Weight[i]), uint64(b.CPU[i])

@@ -195,8 +195,8 @@ func (s *segments) feed(like *Batch, out *seriesRuns, own *ownRuns) func(full fu
 		if err := t.readAll(own.loose, full); err != nil || !out.mixed {
 			return err
 		}
-		for _, spans := range []bool{false, true} {
-			d := s.sorter.dealers[shape{like.Series.Kind, len(like.Args), spans}]
+		for _, byRow := range []bool{false, true} {
+			d := s.sorter.dealers[shape{like.Series.Kind, len(like.Args), byRow}]
 			if d == nil {
 				continue
 			}

@@ -70,12 +70,13 @@ func unmix(m Mixture, i int, b *Batch, to func(*Batch) error) error {
 
 // DropZeros empties the columns of the owner that have no values.
 func (b *Batch) DropZeros() {
-	b.Thread, b.Goroutine, b.Labels = dropZeros(b.Thread), dropZeros(b.Goroutine), dropZeros(b.Labels)
+	b.Thread, b.Goroutine, b.Labels, b.Span = dropZeros(b.Thread), dropZeros(b.Goroutine), dropZeros(b.Labels), dropZeros(b.Span)
 }
 
-func dropZeros[T ~int32 | ~int64](column []T) []T {
+func dropZeros[T comparable](column []T) []T {
+	var none T
 	for _, v := range column {
-		if v != 0 {
+		if v != none {
 			return column
 		}
 	}
