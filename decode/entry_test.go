@@ -395,7 +395,12 @@ func TestNumberedLane(t *testing.T) {
 			for i := range 64 {
 				s := pendingSample{thread: uint64(i % 3), track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
 				want := w.sampleLane(s.thread, s.track, s.link)
-				got, number := w.numberedLane(&s)
+				w.pending = append(w.pending[:0], s)
+				at := w.knownPlaces(nil)[0]
+				got, number := at.lane, at.number
+				if got == nil {
+					got, number = w.numberedLane(&s)
+				}
 				if of := numbers[number]; got != want || of != nil && of != want || w.rows.gathered.series[number] != want.series() {
 					t.Fatalf("grouping %d: %+v has the lane of track %d and number %d, want track %d", grouping, s, got.id, number, want.id)
 				}

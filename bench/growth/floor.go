@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// A virtual machine may give free memory back to its host, and has to get it again when a file grows, which takes up to ten times
-	// as long as writing to it. So before much is written all that is free has had time to go: what came before makes no difference.
+	// A virtual machine may give free memory back to its host, and has to get it again when a file grows, which takes many
+	// times as long as writing to it. So before much is written all that is free has had time to go: what came before makes no difference.
 	handBack    = 20 * time.Second
 	muchWritten = 500 << 20
 
