@@ -331,17 +331,15 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// Losses before a stop are written before it: afterwards they would need a chunk that holds other
-// data.
-func TestLossesBeforeAStop(t *testing.T) {
-	r := beginInternal(t, Options{Limit: 4 << 20})
+// obey gives the recording's session a command, and waits until it is carried out.
+func obey(t *testing.T, r *Recorder, c rawformat.Command) {
+	t.Helper()
 	control, err := session.Open(r.session, session.Options{Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer control.Close()
-	r.rec.Lose(rawformat.LostTooBig, 3, 0)
-	generation, err := control.Command(rawformat.CommandStop)
+	generation, err := control.Command(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,12 +350,34 @@ func TestLossesBeforeAStop(t *testing.T) {
 		}
 		obeyed = len(slots) == 1 && slots[0].Obeyed == generation
 	}
+}
+
+// Losses before a stop are written before it: afterwards they would need a chunk that holds other
+// data.
+func TestLossesBeforeAStop(t *testing.T) {
+	r := beginInternal(t, Options{Limit: 4 << 20})
+	r.rec.Lose(rawformat.LostTooBig, 3, 0)
+	obey(t, r, rawformat.CommandStop)
 	if got := losses(t, r.dir)[rawformat.LostTooBig]; got != 3 {
 		t.Errorf("%d losses are told, want 3", got)
 	}
 	before := r.keeper.Ring().Discarded()
 	if err := r.Stop(); err != nil || r.keeper.Ring().Discarded() != before {
 		t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
+	}
+}
+
+// So are samples that were taken before the modules were known, as the first ones are.
+func TestSamplesBeforeAStop(t *testing.T) {
+	for range 20 {
+		r := beginInternal(t, Options{Limit: 4 << 20, SampleHz: 1000})
+		for begun := rt.Now(); rt.Now()-begun < rt.Time(3*time.Millisecond); {
+		}
+		obey(t, r, rawformat.CommandStop)
+		before := r.keeper.Ring().Discarded()
+		if err := r.Stop(); err != nil || r.keeper.Ring().Discarded() != before {
+			t.Errorf("%v, %d chunks discarded by Stop", err, r.keeper.Ring().Discarded()-before)
+		}
 	}
 }
 

@@ -60,7 +60,11 @@ func (r *recording) losses() map[rawformat.LostReason]uint64 {
 func TestConcurrentMarkers(t *testing.T) {
 	const goroutines, each = 8, 5000
 	rec := begin(t, recorder.Options{Limit: 16 << 20})
+	await(t, "the ring has room for all of them", func() bool { return rec.Stats().Held >= 2<<20 })
 	markFrom(goroutines, each)
+	if n := rec.Stats().Discarded; n > 0 {
+		t.Fatalf("%d chunks were discarded", n)
+	}
 	r := finish(t, rec)
 	found := r.of("numbered")
 	if uint64(len(found))+r.lost() != goroutines*each {

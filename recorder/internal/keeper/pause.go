@@ -107,13 +107,13 @@ func (k *Keeper) obey(c rawformat.Command) bool {
 }
 
 // rest closes and seals all chunks and gives the spare ones back. It returns false while a
-// writer is at work, such as sampleCPU, whose last samples would otherwise displace older
-// ones.
+// writer is at work, such as sampleCPU or what learns modules, whose last entries would otherwise displace
+// older ones.
 func (k *Keeper) rest() bool {
-	if k.sampling.Load() {
+	if k.sampling.Load() || !k.isMapped() || k.learning.Load() {
 		return false
 	}
-	k.sampler.Rest(k.isMapped())
+	k.sampler.Rest(true)
 	if !k.resting {
 		k.rec.WriteLosses() // later an older chunk would have to make room for them
 	}

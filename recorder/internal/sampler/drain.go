@@ -44,16 +44,25 @@ func (s *Sampler) drain(tid int, t *threadState) (drained int) {
 	return drained
 }
 
-// abandon counts the records left in the ring of a thread that has ended.
-func (s *Sampler) abandon(t *threadState) {
+// drainAll drains the ring of a thread that has ended, or is not sampled for now. What can't be
+// written is counted as lost.
+func (s *Sampler) drainAll(tid int, t *threadState) {
+	s.drain(tid, t)
+	s.endIdle(t)
+	s.host.Recording.Lose(rawformat.LostSamples, s.forget(t), 0)
+}
+
+// forget drops what is left in a thread's ring, and returns how many records that are.
+func (s *Sampler) forget(t *threadState) (dropped uint64) {
 	for range maxDrained {
 		var rec rawformat.StackRecord
 		if ok, err := t.stacks.Next(&rec); !ok && err == nil {
-			return
+			break
 		}
-		s.host.Recording.Lose(rawformat.LostSamples, 1, 0)
 		t.stacks.Drained()
+		dropped++
 	}
+	return dropped
 }
 
 // intern returns the stack of a record as a field of a block: by the id that the dictionary

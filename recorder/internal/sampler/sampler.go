@@ -39,6 +39,7 @@ type Sampler struct {
 	leaf       leafTable
 	drainEvery rt.Time // in periods of CPU time
 	resting    bool
+	drained    bool          // while resting: what is in the rings came later
 	told       bool          // it has been logged that threads are left out
 	left       map[int]int64 // threads that are left out, by tid: the CPU time of which lost samples are counted
 	lookAt     rt.Time       // when to look for threads next
@@ -405,9 +406,11 @@ func (s *Sampler) release(tid int, t *threadState) {
 	if err := s.quiet(t); err != nil {
 		return
 	}
-	s.drain(tid, t)
-	s.endIdle(t)
-	s.abandon(t)
+	if s.drained {
+		s.forget(t)
+	} else {
+		s.drainAll(tid, t)
+	}
 	s.host.Complain("stack ring", s.detach(t))
 }
 
@@ -446,17 +449,19 @@ func (s *Sampler) DropCut() (found int) {
 // wake starts the timers after rest.
 func (s *Sampler) wake() { s.turn(false, s.period) }
 
-// Rest stops the timers while recording is paused. If the dictionary has the modules, it
-// first drains the rings, before chunks are given back.
+// Rest stops the timers while recording is paused. As soon as the dictionary has the modules it
+// drains the rings, before chunks are given back.
 func (s *Sampler) Rest(mapped bool) {
-	if s.resting || s.tasks == nil {
+	if s.tasks == nil {
 		return
 	}
 	s.turn(true, 0)
+	if !mapped || s.drained {
+		return
+	}
+	s.drained = true
 	for tid, t := range s.threads {
-		if mapped {
-			s.drain(tid, t)
-		}
+		s.drainAll(tid, t)
 	}
 }
 
@@ -466,11 +471,16 @@ func (s *Sampler) turn(resting bool, period int64) {
 	}
 	s.resting, s.left = resting, nil
 	for tid, t := range s.threads {
+		if s.drained {
+			s.forget(t)
+		}
 		if !resting { // no sample stands for what was used meanwhile
 			t.stacks.CountFrom(cpuOfThread(tid))
+			t.idle.cpu = 0
 		}
 		t.alive = setTimer(t.timer, period) == nil
 	}
+	s.drained = false
 }
 
 // Close releases all threads. Samples from before Start that were not written are left to the
