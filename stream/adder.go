@@ -60,14 +60,14 @@ func (a *adder) add(b *Batch) error {
 	case known.mixed:
 		return a.mix(r, b, args)
 	case known.again && b.Len() < looseRows:
-		return a.append(r, b, stretch{0, b.Len(), b.ascent(0) < b.Len()})
-	}
-	if b.tangled() {
-		a.order.sort(b)
+		return a.append(r, b, selection{to: b.Len()}, b.ascent(0) < b.Len())
+	case b.tangled():
+		a.order.find(b)
+		return a.append(r, b, selection{to: b.Len(), order: a.order.order}, false)
 	}
 	for from := 0; from < b.Len(); {
 		to := b.ascent(from)
-		if err := a.append(r, b, stretch{from: from, to: to}); err != nil {
+		if err := a.append(r, b, selection{from: from, to: to}, false); err != nil {
 			return err
 		}
 		from = to
@@ -75,13 +75,7 @@ func (a *adder) add(b *Batch) error {
 	return nil
 }
 
-// stretch is the rows from from to to-1 of a batch. They are in order, unless they are loose.
-type stretch struct {
-	from, to int
-	loose    bool
-}
-
-// packed is a stretch whose blocks wait to be stored.
+// packed is rows whose blocks wait to be stored.
 type packed struct {
 	of          *seriesRuns
 	first, last runs.Key
@@ -97,18 +91,18 @@ const (
 	waitingShare = 16
 )
 
-// append adds rows of b to a run of r, or to its loose rows.
-func (a *adder) append(r *seriesRuns, b *Batch, of stretch) error {
-	for from, begin := of.from, len(a.blocks); from < of.to; begin = len(a.blocks) {
-		n := blockLen(b, from, of.to)
-		a.blocks = appendBlock(a.blocks, &a.encoder, b, from, from+n)
+// append adds rows of b to a run of r, or to its loose rows. They are in order, unless they are loose.
+func (a *adder) append(r *seriesRuns, b *Batch, of selection, loose bool) error {
+	for left, begin := of, len(a.blocks); left.from < left.to; begin = len(a.blocks) {
+		next := nextBlock(b, left)
+		a.blocks = appendBlock(a.blocks, &a.encoder, b, next)
 		if len(a.blocks)-begin > math.MaxInt32 {
 			return fmt.Errorf("%w: a row of %v has %d bytes of arguments", ErrBatch, b.Series.Kind, len(a.blocks)-begin)
 		}
 		a.ends = append(a.ends, len(a.blocks))
-		from += n
+		left.from = next.to
 	}
-	a.waiting = append(a.waiting, packed{r, b.key(of.from), b.key(of.to - 1), b.Len(), of.loose, len(a.ends)})
+	a.waiting = append(a.waiting, packed{r, b.key(of.row(of.from)), b.key(of.row(of.to - 1)), b.Len(), loose, len(a.ends)})
 	return a.store(int64(len(a.blocks)) > min(maxWaiting, a.to.memory/waitingShare))
 }
 

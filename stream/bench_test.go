@@ -405,7 +405,7 @@ func BenchmarkBlock(b *testing.B) {
 		do   func() error
 	}{
 		{"floor", func() error { out.AppendRows(rows, 0, rows.Len()); return nil }},
-		{"encode", func() error { block = appendBlock(block[:0], p, rows, 0, rows.Len()); return nil }},
+		{"encode", func() error { block = appendBlock(block[:0], p, rows, selection{to: rows.Len()}); return nil }},
 		{"decode", func() error { return readBlock(out, block) }},
 	} {
 		b.Run("impl="+bench.name, func(b *testing.B) {

@@ -22,48 +22,78 @@ const (
 	blockArgs = 32 << 10 // bytes of arguments, unless one row has more
 )
 
-// appendBlock encodes rows from to to-1 of b, at least one.
-func appendBlock(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
-	dst = binary.AppendUvarint(dst, uint64(to-from))
-	dst = pack.AppendDelta(dst, p, b.Time[from:to])
-	dst = pack.AppendDelta(dst, p, b.Index[from:to])
+// selection is the rows of a batch that an order has from from to to-1; without an order, the batch's own from from to to-1.
+type selection struct {
+	from, to int
+	order    []int32
+}
+
+// row is the number of the i-th row of the order.
+func (s *selection) row(i int) int {
+	if s.order == nil {
+		return i
+	}
+	return int(s.order[i])
+}
+
+// appendBlock encodes rows of b, at least one.
+func appendBlock(dst []byte, p *pack.Encoder, b *Batch, of selection) []byte {
+	dst = binary.AppendUvarint(dst, uint64(of.to-of.from))
+	dst = appendDelta(dst, p, b.Time, &of)
+	dst = appendDelta(dst, p, b.Index, &of)
 	uses := b.Series.Kind.Columns()
 	if uses&UsesStack != 0 {
-		dst = pack.Append(dst, b.Stack[from:to])
+		dst = appendColumn(dst, p, b.Stack, &of)
 	}
 	if uses&UsesWeight != 0 {
-		dst = pack.Append(dst, b.Weight[from:to])
-		dst = pack.Append(dst, b.CPU[from:to])
+		dst = appendColumn(dst, p, b.Weight, &of)
+		dst = appendColumn(dst, p, b.CPU, &of)
 	}
 	if uses&UsesPhase != 0 {
-		dst = pack.Append(dst, b.Phase[from:to])
-		dst = pack.Append(dst, b.Duration[from:to])
+		dst = appendColumn(dst, p, b.Phase, &of)
+		dst = appendColumn(dst, p, b.Duration, &of)
 	}
 	if uses&UsesValue != 0 {
-		dst = pack.AppendDelta(dst, p, b.Value[from:to])
-		dst = pack.Append(dst, b.Number[from:to])
+		dst = appendDelta(dst, p, b.Value, &of)
+		dst = appendColumn(dst, p, b.Number, &of)
 	}
 	if uses&UsesOwner != 0 {
-		dst = appendSparse(dst, p, b, from, to)
+		dst = appendSparse(dst, p, b, &of)
 	}
 	for i := range b.Args {
-		dst = b.Args[i].appendBlock(dst, p, from, to)
+		dst = b.Args[i].appendBlock(dst, p, &of)
 	}
 	return dst
 }
 
-// appendBlock encodes rows from to to-1 of a column: their types, packed; the bits of
+// appendColumn encodes rows of a column.
+func appendColumn[T pack.Integer](dst []byte, p *pack.Encoder, column []T, of *selection) []byte {
+	if of.order == nil {
+		return pack.Append(dst, column[of.from:of.to])
+	}
+	return pack.Append(dst, pack.Gather(p, column, of.order[of.from:of.to]))
+}
+
+// appendDelta is appendColumn in delta encoding.
+func appendDelta[T pack.Integer](dst []byte, p *pack.Encoder, column []T, of *selection) []byte {
+	if of.order == nil {
+		return pack.AppendDelta(dst, p, column[of.from:of.to])
+	}
+	return pack.AppendDelta(dst, p, pack.Gather(p, column, of.order[of.from:of.to]))
+}
+
+// appendBlock encodes rows of a column: their types, packed; the bits of
 // each number or the length of each text, packed; then all texts.
-func (c *Column) appendBlock(dst []byte, p *pack.Encoder, from, to int) []byte {
-	dst = pack.Append(dst, c.kind[from:to])
-	values := p.Scratch(to - from)
+func (c *Column) appendBlock(dst []byte, p *pack.Encoder, of *selection) []byte {
+	dst = appendColumn(dst, p, c.kind, of)
+	values := p.Scratch(of.to - of.from)
 	for i := range values {
-		values[i] = c.value(from + i)
+		values[i] = c.value(of.row(of.from + i))
 	}
 	dst = pack.Append(dst, values)
-	for i := from; i < to; i++ {
-		if c.kind[i].Textual() {
-			dst = append(dst, c.TextAt(i)...)
+	for i := of.from; i < of.to; i++ {
+		if row := of.row(i); c.kind[row].Textual() {
+			dst = append(dst, c.TextAt(row)...)
 		}
 	}
 	return dst
@@ -80,7 +110,16 @@ func (c *Column) value(i int) uint64 {
 // blockReader decodes one block.
 type blockReader struct {
 	pack.Reader
-	words []uint64 // of spans
+	columns packedColumns
+	words   []uint64 // of spans
+}
+
+// packedColumns are those of a block that are decoded only when their rows have a place.
+type packedColumns struct {
+	uses                                        Columns
+	has                                         uint64 // of the sparse ones
+	stack, weight, cpu, phase, duration, number pack.Values
+	thread, goroutine, labels, address          pack.Values
 }
 
 // readBlock adds the rows of a block to b, which is of the same series. There must be
@@ -92,10 +131,18 @@ func readBlock(b *Batch, data []byte) error {
 
 // rows adds the rows of a block, which goes on to the end.
 func (r *blockReader) rows(b *Batch) error {
+	before := b.Len()
+	err := r.unpacked(b)
+	r.columns.place(b, &placing{to: b.Len() - before, at: before, rows: b.Len()})
+	return err
+}
+
+// unpacked is rows without the packed columns.
+func (r *blockReader) unpacked(b *Batch) error {
 	n := int(r.AtMost(blockRows))
 	b.Time = pack.ReadDelta(b.Time, &r.Reader, n)
 	b.Index = pack.ReadDelta(b.Index, &r.Reader, n)
-	r.columns(b, n)
+	r.read(b, n)
 	for i := range b.Args {
 		r.column(&b.Args[i], n)
 	}
@@ -105,27 +152,75 @@ func (r *blockReader) rows(b *Batch) error {
 	return nil
 }
 
-// columns reads the columns that depend on the kind.
-func (r *blockReader) columns(b *Batch, n int) {
-	uses := b.Series.Kind.Columns()
-	if uses&UsesStack != 0 {
-		b.Stack = pack.Read(b.Stack, &r.Reader, n)
+// read reads the columns that depend on the kind.
+func (r *blockReader) read(b *Batch, n int) {
+	c := &r.columns
+	c.uses = b.Series.Kind.Columns()
+	if c.uses&UsesStack != 0 {
+		c.stack = r.Values(n)
 	}
-	if uses&UsesWeight != 0 {
-		b.Weight = pack.Read(b.Weight, &r.Reader, n)
-		b.CPU = pack.Read(b.CPU, &r.Reader, n)
+	if c.uses&UsesWeight != 0 {
+		c.weight, c.cpu = r.Values(n), r.Values(n)
 	}
-	if uses&UsesPhase != 0 {
-		b.Phase = pack.Read(b.Phase, &r.Reader, n)
-		b.Duration = pack.Read(b.Duration, &r.Reader, n)
+	if c.uses&UsesPhase != 0 {
+		c.phase, c.duration = r.Values(n), r.Values(n)
 	}
-	if uses&UsesValue != 0 {
+	if c.uses&UsesValue != 0 {
 		b.Value = pack.ReadDelta(b.Value, &r.Reader, n)
-		b.Number = pack.Read(b.Number, &r.Reader, n)
+		c.number = r.Values(n)
 	}
-	if uses&UsesOwner != 0 {
+	if c.uses&UsesOwner != 0 {
 		r.sparse(b, n)
 	}
+}
+
+// place decodes rows to their places in b.
+func (c *packedColumns) place(b *Batch, p *placing) {
+	if c.uses&UsesStack != 0 {
+		b.Stack = placedValues(b.Stack, &c.stack, p)
+	}
+	if c.uses&UsesWeight != 0 {
+		b.Weight = placedValues(b.Weight, &c.weight, p)
+		b.CPU = placedValues(b.CPU, &c.cpu, p)
+	}
+	if c.uses&UsesPhase != 0 {
+		b.Phase = placedValues(b.Phase, &c.phase, p)
+		b.Duration = placedValues(b.Duration, &c.duration, p)
+	}
+	if c.uses&UsesValue != 0 {
+		b.Number = placedValues(b.Number, &c.number, p)
+	}
+	if c.has|uint64(len(b.Thread)|len(b.Goroutine)|len(b.Labels)|len(b.Address)) == 0 {
+		return
+	}
+	b.Thread = placedSparse(b.Thread, &c.thread, c.has&hasThread != 0, p)
+	b.Goroutine = placedSparse(b.Goroutine, &c.goroutine, c.has&hasGoroutine != 0, p)
+	b.Labels = placedSparse(b.Labels, &c.labels, c.has&hasLabels != 0, p)
+	b.Address = placedSparse(b.Address, &c.address, c.has&hasAddress != 0, p)
+}
+
+// placedValues decodes rows to their places in a column.
+func placedValues[T pack.Integer](column []T, v *pack.Values, p *placing) []T {
+	if n := p.rows - len(column); n > 0 {
+		column, _ = pack.Extend(column, n) // all rows will be placed
+	}
+	if p.places == nil {
+		pack.Decode(column[p.at:][:p.to-p.from], v, p.from)
+	} else {
+		pack.Place(column, v, p.from, p.places)
+	}
+	return column
+}
+
+// placedSparse is placedValues for a sparse column, which the block has or not.
+func placedSparse[T pack.Integer](column []T, v *pack.Values, there bool, p *placing) []T {
+	if len(column) < p.rows && (there || len(column) > 0) {
+		column = appendZeros(column, p.rows-len(column))
+	}
+	if !there {
+		return column
+	}
+	return placedValues(column, v, p)
 }
 
 // column reads n arguments. It first stores lengths of texts where their ends belong.
@@ -156,66 +251,53 @@ const (
 
 // appendSparse encodes the sparse columns: a byte that says which there are, then each of
 // them, packed.
-func appendSparse(dst []byte, p *pack.Encoder, b *Batch, from, to int) []byte {
+func appendSparse(dst []byte, p *pack.Encoder, b *Batch, of *selection) []byte {
 	at := len(dst)
 	dst = append(dst, 0)
 	if len(b.Thread) > 0 {
 		dst[at] |= hasThread
-		dst = pack.Append(dst, b.Thread[from:to])
+		dst = appendColumn(dst, p, b.Thread, of)
 	}
 	if len(b.Goroutine) > 0 {
 		dst[at] |= hasGoroutine
-		dst = pack.Append(dst, b.Goroutine[from:to])
+		dst = appendColumn(dst, p, b.Goroutine, of)
 	}
 	if len(b.Labels) > 0 {
 		dst[at] |= hasLabels
-		dst = pack.Append(dst, b.Labels[from:to])
+		dst = appendColumn(dst, p, b.Labels, of)
 	}
 	if len(b.Address) > 0 {
 		dst[at] |= hasAddress
-		dst = pack.Append(dst, b.Address[from:to])
+		dst = appendColumn(dst, p, b.Address, of)
 	}
 	if len(b.Span) > 0 {
 		dst[at] |= hasSpan
-		dst = appendSpans(dst, p, b.Span[from:to])
+		dst = appendSpans(dst, p, b.Span, of)
 	}
 	return dst
 }
 
 // sparse reads the sparse columns of the last n rows of b.
 func (r *blockReader) sparse(b *Batch, n int) {
-	has := r.AtMost(hasAny)
-	if has == 0 && !b.hasSparse() {
-		return
+	c := &r.columns
+	c.has = r.AtMost(hasAny)
+	for _, one := range [...]struct {
+		bit  uint64
+		into *pack.Values
+	}{{hasThread, &c.thread}, {hasGoroutine, &c.goroutine}, {hasLabels, &c.labels}, {hasAddress, &c.address}} {
+		if c.has&one.bit != 0 {
+			*one.into = r.Values(n)
+		}
 	}
-	before := len(b.Time) - n
-	b.Thread = readSparse(b.Thread, r, before, n, has&hasThread != 0)
-	b.Goroutine = readSparse(b.Goroutine, r, before, n, has&hasGoroutine != 0)
-	b.Labels = readSparse(b.Labels, r, before, n, has&hasLabels != 0)
-	b.Address = readSparse(b.Address, r, before, n, has&hasAddress != 0)
-	r.spans(b, before, n, has&hasSpan != 0)
-}
-
-// readSparse adds n rows to a sparse column that has so many rows before; there says
-// whether the block has them.
-func readSparse[T pack.Integer](column []T, r *blockReader, before, n int, there bool) []T {
-	switch {
-	case there && len(column) == 0:
-		return pack.Read(appendZeros(column, before), &r.Reader, n)
-	case there:
-		return pack.Read(column, &r.Reader, n)
-	case len(column) > 0:
-		return appendZeros(column, n)
-	}
-	return column
+	r.spans(b, len(b.Time)-n, n, c.has&hasSpan != 0)
 }
 
 // appendSpans encodes spans: the two halves of their traces' ids, and their own, each packed.
-func appendSpans(dst []byte, p *pack.Encoder, spans []Span) []byte {
+func appendSpans(dst []byte, p *pack.Encoder, spans []Span, of *selection) []byte {
 	for _, word := range spanWords {
-		words := p.Scratch(len(spans))
-		for i := range spans {
-			words[i] = *word(&spans[i])
+		words := p.Scratch(of.to - of.from)
+		for i := range words {
+			words[i] = *word(&spans[of.row(of.from+i)])
 		}
 		dst = pack.Append(dst, words)
 	}

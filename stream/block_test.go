@@ -79,7 +79,7 @@ func valueRows(n int) *Batch {
 }
 
 // encode makes a block of all rows of b, decode reads one.
-func encode(b *Batch) []byte { return appendBlock(nil, new(pack.Encoder), b, 0, b.Len()) }
+func encode(b *Batch) []byte { return appendBlock(nil, new(pack.Encoder), b, selection{to: b.Len()}) }
 
 func decode(b *Batch, block []byte) error {
 	return readBlock(b, append(slices.Clone(block), make([]byte, pack.Slack)...)[:len(block)])
@@ -117,7 +117,7 @@ func TestBlockPart(t *testing.T) {
 	all := markerRows(3, 60)
 	want, got := like(all), like(all)
 	want.AppendRows(all, 17, 45)
-	if err := decode(got, appendBlock(nil, new(pack.Encoder), all, 17, 45)); err != nil || !sameRows(got, want) {
+	if err := decode(got, appendBlock(nil, new(pack.Encoder), all, selection{from: 17, to: 45})); err != nil || !sameRows(got, want) {
 		t.Errorf("a part is not what it was (%v)", err)
 	}
 }

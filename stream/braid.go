@@ -3,12 +3,15 @@ package stream
 import (
 	"math"
 	"sort"
+
+	"gprof/stream/internal/pack"
 )
 
 // braider finds the order of rows of several runs.
 type braider struct {
 	rows   Batch // their keys, run by run
 	run    []uint16
+	next   []int // scratch
 	sorter batchSorter
 }
 
@@ -25,24 +28,42 @@ func (m *runMerger) braid(room *room) bool {
 		return false
 	}
 	m.strands.find(m.heap, m.braidEnd())
-	begin := m.rows
-	for _, row := range m.strands.sorter.order {
-		c := m.heap[m.strands.run[row]]
-		if room.take(&c.rows.batch, c.pos, c.pos+1) == 0 {
-			break
-		}
-		c.rows.places[c.pos] = uint16(m.rows)
-		c.pos++
-		m.rows++
-	}
-	if m.rows == begin {
+	order := m.strands.sorter.order
+	order = order[:m.fitting(order, room)]
+	if len(order) == 0 {
 		return false
 	}
+	for i, row := range order {
+		c := m.heap[m.strands.run[row]]
+		c.rows.places[c.pos] = uint16(m.rows + i)
+		c.pos++
+	}
+	m.rows += len(order)
 	for _, c := range m.heap {
 		c.key = c.rows.batch.key(c.pos)
 	}
 	m.heap.init()
 	return true
+}
+
+// fitting is how many rows of the order fit, of which it takes the room.
+func (m *runMerger) fitting(order []int32, room *room) int {
+	if len(m.heap[0].rows.batch.Args) == 0 {
+		return room.take(&m.strands.rows, 0, len(order))
+	}
+	next := m.strands.next[:0] // of each run
+	for _, c := range m.heap {
+		next = append(next, c.pos)
+	}
+	m.strands.next = next
+	for i, row := range order {
+		run := m.strands.run[row]
+		if room.take(&m.heap[run].rows.batch, next[run], next[run]+1) == 0 {
+			return i
+		}
+		next[run]++
+	}
+	return len(order)
 }
 
 // braidEnd is the time before which no block ends and no other run is to be opened.
@@ -66,9 +87,11 @@ func (s *braider) find(heap cursorHeap, end Time) {
 		n := sort.Search(b.Len()-c.pos, func(i int) bool { return b.Time[c.pos+i] >= end })
 		s.rows.Time = append(s.rows.Time, b.Time[c.pos:c.pos+n]...)
 		s.rows.Index = append(s.rows.Index, b.Index[c.pos:c.pos+n]...)
-		for range n {
-			s.run = append(s.run, uint16(i))
+		all, added := pack.Extend(s.run, n)
+		for k := range added {
+			added[k] = uint16(i)
 		}
+		s.run = all
 	}
 	s.sorter.find(&s.rows)
 }
@@ -89,37 +112,29 @@ func (p *placing) place(i int) int {
 	return int(p.places[i])
 }
 
-// place copies rows of src, a batch of the same kind and number of arguments, to their
+// place moves rows of an open run, of a series with the same kind and number of arguments, to their
 // places in b.
-func (b *Batch) place(src *Batch, p *placing) {
+func (b *Batch) place(r *openRun, p *placing) {
+	src := &r.batch
 	b.Time = placed(b.Time, src.Time, p)
 	b.Index = placed(b.Index, src.Index, p)
-	b.Stack = placed(b.Stack, src.Stack, p)
-	b.Weight = placed(b.Weight, src.Weight, p)
-	b.CPU = placed(b.CPU, src.CPU, p)
-	b.Phase = placed(b.Phase, src.Phase, p)
-	b.Duration = placed(b.Duration, src.Duration, p)
 	b.Value = placed(b.Value, src.Value, p)
-	b.Number = placed(b.Number, src.Number, p)
-	b.Thread = placed(b.Thread, src.Thread, p)
-	b.Goroutine = placed(b.Goroutine, src.Goroutine, p)
-	b.Labels = placed(b.Labels, src.Labels, p)
-	b.Span = placed(b.Span, src.Span, p)
-	b.Address = placed(b.Address, src.Address, p)
+	if len(b.Span) > 0 && len(b.Span) < p.rows || len(src.Span) > 0 {
+		b.Span = placed(appendZeros(b.Span, max(0, p.rows-len(b.Span))), src.Span, p)
+	}
+	r.columns.place(b, p)
 	for i := range b.Args {
 		b.Args[i].place(&src.Args[i], p)
 	}
 }
 
-// placed copies rows of a column to their places in another. Both may be empty, if the
-// kind does not use them or all their rows are 0; rows of the other one that have no place
-// yet are 0.
+// placed copies rows of a column to their places in another, unless there are none.
 func placed[T any](column, src []T, p *placing) []T {
-	if len(column) < p.rows && (len(column) > 0 || len(src) > 0) {
-		column = appendZeros(column, p.rows-len(column))
-	}
 	if len(src) == 0 {
 		return column
+	}
+	if n := p.rows - len(column); n > 0 {
+		column, _ = pack.Extend(column, n) // all rows will be placed
 	}
 	src = src[p.from:p.to]
 	if p.places == nil {

@@ -18,7 +18,7 @@ func TestBraid(t *testing.T) {
 			return []Time{math.MinInt64, -1000, 1000, math.MaxInt64 / 2, math.MaxInt64}[i/500] + Time(i%500)*[]Time{1, 1, 1, 1, 0}[i/500]
 		},
 	}
-	for _, like := range []*Batch{sampleRows(7, 2500), ownedRows(7, 2500), markerRows(7, 2500)} {
+	for _, like := range []*Batch{sampleRows(7, 2500), ownedRows(7, 2500), spannedRows(7, 2500), markerRows(7, 2500)} {
 		for name, at := range times {
 			want := &Batch{}
 			want.Reset(like.Series, len(like.Args))
@@ -35,6 +35,22 @@ func TestBraid(t *testing.T) {
 			}
 		}
 	}
+}
+
+// In a segment there is nothing left of the one before, even if few rows have an owner.
+func TestBraidOfSegments(t *testing.T) {
+	braided(t, spannedRows(9, 4*maxSegment), 3, 1)
+	braided(t, spannedRows(9, 4*maxSegment), 50, longStretch)
+}
+
+// spannedRows is sampleRows of which a few have an owner.
+func spannedRows(seed uint64, n int) *Batch {
+	b := sampleRows(seed, n)
+	b.Thread, b.Goroutine, b.Labels, b.Span = make([]int64, n), make([]int64, n), make([]LabelsID, n), make([]Span, n)
+	for i := n / 3; i < n; i += n / 3 {
+		b.Thread[i-2], b.Goroutine[i], b.Labels[i-1], b.Span[i-1] = int64(i), int64(i), LabelsID(i), Span{ID: uint64(i)}
+	}
+	return b
 }
 
 // braided gives a sorter rows as so many writers have them that take turns, after so many rows
@@ -54,6 +70,7 @@ func braided(t *testing.T, want *Batch, writers, turn int) {
 		parts[w].AppendRows(want, i, i+1)
 	}
 	for _, part := range parts {
+		part.DropZeros()
 		if err := s.Add(part); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
 )
 
@@ -31,18 +32,23 @@ type room struct {
 // take returns how many of the rows from to to-1 of b fit into r, and takes their room.
 // The first row always fits.
 func (r *room) take(b *Batch, from, to int) int {
-	n := min(to-from, r.rows)
+	return r.takeOf(b, &selection{from: from, to: to})
+}
+
+// takeOf is take for a selection of rows.
+func (r *room) takeOf(b *Batch, of *selection) int {
+	n := min(of.to-of.from, r.rows)
 	if len(b.Args) > 0 {
-		n = r.takeArgs(b, from, n)
+		n = r.takeArgs(b, of, n)
 	}
 	r.rows -= n
 	r.used = r.used || n > 0
 	return n
 }
 
-func (r *room) takeArgs(b *Batch, from, n int) int {
+func (r *room) takeArgs(b *Batch, of *selection, n int) int {
 	for i := range n {
-		size := b.argBytes(from + i)
+		size := b.argBytes(of.row(of.from + i))
 		if size > r.bytes && (r.used || i > 0) {
 			r.bytes = 0
 			return i
@@ -84,10 +90,11 @@ type cursor struct {
 
 // openRun is a run that is being read.
 type openRun struct {
-	reader runs.Reader
-	batch  Batch             // the block that was read last
-	moved  int               // how many of its rows were moved to the segment
-	places [blockRows]uint16 // in the segment, of rows that have one but were not moved
+	reader  runs.Reader
+	batch   Batch             // the block that was read last, but for its packed columns
+	columns packedColumns     // of it
+	moved   int               // how many of its rows were moved to the segment
+	places  [blockRows]uint16 // in the segment, of rows that have one but were not moved
 }
 
 // start begins the merge of runs, which must be of one series.
@@ -210,13 +217,15 @@ func (r *room) takeBlock(block []byte, like *Batch) bool {
 	return true
 }
 
-// load decodes a block of the series of like.
+// load takes a block of the series of like.
 func (m *runMerger) load(c *cursor, block []byte, like *Batch) error {
 	b := &c.rows.batch
 	b.Reset(like.Series, len(like.Args))
-	if err := readBlock(b, block); err != nil {
+	r := blockReader{Reader: pack.NewReader(block)}
+	if err := r.unpacked(b); err != nil {
 		return fmt.Errorf("reading spilled rows: %w", err)
 	}
+	c.rows.columns = r.columns
 	c.pos, c.key, c.rows.moved = 0, b.key(0), 0
 	m.heap.fix()
 	return nil
@@ -247,7 +256,7 @@ func (m *runMerger) take(c *cursor, n int, out *Batch) {
 		}
 	} else {
 		m.move(c, out)
-		out.place(b, &placing{from: c.pos, to: to, at: m.rows, rows: m.rows + n})
+		out.place(c.rows, &placing{from: c.pos, to: to, at: m.rows, rows: m.rows + n})
 		c.rows.moved = to
 	}
 	c.pos, m.rows = to, m.rows+n
@@ -260,7 +269,7 @@ func (m *runMerger) take(c *cursor, n int, out *Batch) {
 // move moves the rows of a cursor that have places there.
 func (m *runMerger) move(c *cursor, out *Batch) {
 	if r := c.rows; r.moved < c.pos {
-		out.place(&r.batch, &placing{from: r.moved, to: c.pos, places: r.places[r.moved:c.pos], rows: m.rows})
+		out.place(r, &placing{from: r.moved, to: c.pos, places: r.places[r.moved:c.pos], rows: m.rows})
 		r.moved = c.pos
 	}
 }

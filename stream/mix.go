@@ -253,7 +253,7 @@ func (w *mixWriter) flush() error {
 		}
 		w.out = pack.AppendRows(w.out, w.samples)
 	} else {
-		w.out = appendBlock(w.out, &w.encoder, &w.block, 0, w.block.Len())
+		w.out = appendBlock(w.out, &w.encoder, &w.block, selection{to: w.block.Len()})
 	}
 	err := w.each(w.out)
 	w.reset()

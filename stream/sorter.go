@@ -115,10 +115,11 @@ func (s *Sorter) forget() {
 // Add takes the rows of b, which it may reorder.
 func (s *Sorter) Add(b *Batch) error { return s.adders[0].add(b) }
 
-// blockLen is how many of the rows from to to-1 of b go into the next block.
-func blockLen(b *Batch, from, to int) int {
+// nextBlock is those of some rows of b that go into the next block.
+func nextBlock(b *Batch, of selection) selection {
 	room := room{rows: blockRows, bytes: blockArgs}
-	return room.take(b, from, to)
+	of.to = of.from + room.takeOf(b, &of)
+	return of
 }
 
 // runsOf returns the runs of a series, new ones if it has none yet.
@@ -343,13 +344,13 @@ func (s *Sorter) merge(m *runMerger, parts []runs.Run, like *Batch, to *runs.Run
 
 // spillRows writes the rows of b to the file.
 func (s *Sorter) spillRows(b *Batch) error {
-	for from := 0; from < b.Len(); {
-		n := blockLen(b, from, b.Len())
-		s.block = appendBlock(s.block[:0], &s.encoder, b, from, from+n)
+	for left := (selection{to: b.Len()}); left.from < left.to; {
+		next := nextBlock(b, left)
+		s.block = appendBlock(s.block[:0], &s.encoder, b, next)
 		if err := s.store.Write(s.block); err != nil {
 			return err
 		}
-		from += n
+		left.from = next.to
 	}
 	return nil
 }

@@ -64,12 +64,12 @@ func (s *Spool) Write(b *Batch) error {
 	for _, v := range [spoolHead]uint64{uint64(of.Part), uint64(of.Process), uint64(of.Track), uint64(of.Kind), uint64(of.Event), uint64(of.Counter), uint64(len(b.Args)), uint64(b.Len())} {
 		out = binary.AppendUvarint(out, v)
 	}
-	for from := 0; from < b.Len(); {
-		n := blockLen(b, from, b.Len())
+	for left := (selection{to: b.Len()}); left.from < left.to; {
+		next := nextBlock(b, left)
 		begin := len(out)
-		out = appendBlock(append(out, 0, 0, 0, 0), &s.encoder, b, from, from+n)
+		out = appendBlock(append(out, 0, 0, 0, 0), &s.encoder, b, next)
 		putSize(out[begin:])
-		from += n
+		left.from = next.to
 	}
 	putSize(out)
 	s.record = out

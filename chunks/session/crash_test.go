@@ -306,26 +306,6 @@ func TestFoundDead(t *testing.T) {
 	}
 }
 
-// Who writes the exit record of a dead process may be killed before it has its name. The next one writes it
-// anew, and the slot says what the directory holds.
-func TestKilledWhileConcluding(t *testing.T) {
-	root, h := t.TempDir(), newHandClock()
-	dead := startTestMember(t, root, session.Options{Limit: 4 << 20}, h.now)
-	must(t, dead.write(30))
-	dead.die(t)
-	must(t, os.WriteFile(filepath.Join(dead.dir, chunks.ExitName+chunks.NewSuffix), make([]byte, 70), 0o600))
-	last := startTestMember(t, root, session.Options{}, h.now)
-	for exitIn(t, dead.dir) == nil {
-		h.pass(time.Second)
-		must(t, last.tick())
-	}
-	s, err := session.Read(root)
-	must(t, err)
-	if wrong := phantoms(root, s); len(wrong) > 0 {
-		t.Error(wrong)
-	}
-}
-
 // A process that joins takes directories without a slot into account: those of an earlier
 // version, or all when the page was removed. Files that are not ours stay.
 func TestAdopt(t *testing.T) {

@@ -23,7 +23,7 @@ type remains struct {
 	dir    string
 	p      *chunks.Process
 	held   int64 // bytes of all files
-	exit   int64 // bytes of the exit record, of held, and of one that a killed process had begun
+	exit   int64 // bytes of the exit record, of held
 	chunks []remain
 	unused []string         // names of files that hold nothing
 	broken int              // chunk files that cannot be read
@@ -51,7 +51,7 @@ func openRemains(dir string) (*remains, error) {
 	for _, e := range entries {
 		r.held += sizeOf(filepath.Join(dir, e.Name()))
 	}
-	r.exit = r.exitBytes()
+	r.exit = sizeOf(filepath.Join(dir, chunks.ExitName))
 	r.end()
 	r.list(entries)
 	return r, nil
@@ -255,20 +255,13 @@ func (r *remains) sweep() (errs error) {
 // writeExit writes the exit record, which counts from now on even if the disk is full.
 func (r *remains) writeExit(x *chunks.Exit) error {
 	r.p.Exit = x
-	err := x.Write(folder.Dir(r.dir), rawformat.RecordHeader{Instance: r.p.Instance, Pid: r.p.Pid})
-	size := r.exitBytes()
-	r.held += size - r.exit
-	r.exit = size
-	if err != nil {
+	if err := x.Write(folder.Dir(r.dir), rawformat.RecordHeader{Instance: r.p.Instance, Pid: r.p.Pid}); err != nil {
 		return fmt.Errorf("exit record: %w", err)
 	}
+	size := sizeOf(filepath.Join(r.dir, chunks.ExitName))
+	r.held += size - r.exit
+	r.exit = size
 	return nil
-}
-
-// exitBytes is what exit should be now.
-func (r *remains) exitBytes() int64 {
-	file := filepath.Join(r.dir, chunks.ExitName)
-	return sizeOf(file) + sizeOf(file+chunks.NewSuffix)
 }
 
 // sizeOf is the size of a file in bytes, 0 if there is none.

@@ -37,9 +37,24 @@ type Encoder struct {
 // Append.
 func (e *Encoder) Scratch(n int) []uint64 { return e.scratch[:n] }
 
+// Gather returns the values of up to MaxRows rows of a column, by their numbers, in the memory of Scratch. They may be passed to
+// AppendDelta, too.
+func Gather[T Integer](e *Encoder, column []T, rows []int32) []uint64 {
+	values := e.scratch[:len(rows)]
+	for i, row := range rows {
+		values[i] = uint64(column[row])
+	}
+	return values
+}
+
 // Append encodes a column of 1 to MaxRows rows.
 func Append[T Integer](dst []byte, column []T) []byte {
 	base, width := span(column)
+	return appendSpan(dst, column, base, width)
+}
+
+// appendSpan encodes a column of that base and width.
+func appendSpan[T Integer](dst []byte, column []T, base uint64, width int) []byte {
 	dst = append(binary.AppendVarint(dst, int64(base)), byte(width))
 	if width == 0 {
 		return dst
@@ -107,15 +122,23 @@ func put[T Integer](out []byte, column []T, base uint64, width int) {
 
 // AppendDelta encodes a column of 1 to MaxRows rows by the differences between them.
 func AppendDelta[T Integer](dst []byte, e *Encoder, column []T) []byte {
-	deltas := e.scratch[:len(column)]
-	last := column[0]
-	for i, v := range column {
-		deltas[i], last = uint64(v)-uint64(last), v
-	}
+	base := uint64(0)
 	if len(column) > 1 {
-		deltas[0] = deltas[1] // no other difference would do, and not widen the column
+		base = uint64(column[1]) - uint64(column[0])
 	}
-	return Append(binary.AppendVarint(dst, int64(uint64(column[0])-deltas[0])), deltas)
+	deltas, last := e.scratch[:len(column)], uint64(column[0])
+	deltas[0] = base // no other difference would do, and not widen the column
+	dst = binary.AppendVarint(dst, int64(last-base))
+	var apart, signs int64
+	for i, v := range column[1:] {
+		delta := uint64(v) - last
+		deltas[i+1], last = delta, uint64(v)
+		d := int64(delta - base)
+		apart |= d ^ d>>63
+		signs |= d
+	}
+	base, width := spanOf(base, uint64(apart), signs)
+	return appendSpan(dst, deltas, base, width)
 }
 
 // Reader decodes columns, one after the other. After invalid bytes it is Bad and returns
@@ -170,50 +193,96 @@ func (r *Reader) signed() uint64 {
 	return uint64(v)
 }
 
-// column reads the head of a column of n rows, and returns its values with slack after
-// them. If width is 0 there are none.
-func (r *Reader) column(n int) (base uint64, width int, values []byte) {
-	base = r.signed()
+// Values are a column whose rows are decoded in any order. They are valid as long as its data.
+type Values struct {
+	base  uint64
+	width int
+	data  []byte // with slack
+}
+
+// Values reads a column of n rows, of which nothing is decoded yet. Those of an invalid one are zeros.
+func (r *Reader) Values(n int) (v Values) {
+	base := r.signed()
 	if r.Left() == 0 || r.data[0] > 8 || n*int(r.data[0]) > r.Left()-1 {
 		r.Fail()
-		return 0, 0, nil
+		return v
 	}
-	width, values = int(r.data[0]), r.data[1:]
+	width, values := int(r.data[0]), r.data[1:]
 	r.data = values[n*width:]
-	return base, width, values[:n*width+Slack]
+	return Values{base, width, values[:n*width+Slack]}
+}
+
+// Decode decodes as many rows as to has, from that one on.
+func Decode[T Integer](to []T, v *Values, from int) {
+	base, data := v.base, v.data
+	if v.width > 0 {
+		data = data[v.width*from:]
+	}
+	switch v.width {
+	case 0:
+		for i := range to {
+			to[i] = T(base)
+		}
+	case 1:
+		for i := range to {
+			to[i] = T(base + uint64(data[i]))
+		}
+	case 2:
+		for i := range to {
+			to[i] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	case 3:
+		for i := range to {
+			to[i] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
+		}
+	case 4:
+		for i := range to {
+			to[i] = T(base + uint64(binary.LittleEndian.Uint32(data[4*i:])))
+		}
+	default:
+		mask := ^uint64(0) >> (64 - 8*v.width)
+		for i := range to {
+			to[i] = T(base + binary.LittleEndian.Uint64(data[v.width*i:])&mask)
+		}
+	}
+}
+
+// Place decodes rows from that one on to their places in a column.
+func Place[T Integer](to []T, v *Values, from int, places []uint16) {
+	base, data := v.base, v.data
+	if v.width > 0 {
+		data = data[v.width*from:]
+	}
+	switch v.width {
+	case 0:
+		for _, at := range places {
+			to[at] = T(base)
+		}
+	case 1:
+		for i, at := range places {
+			to[at] = T(base + uint64(data[i]))
+		}
+	case 2:
+		for i, at := range places {
+			to[at] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		}
+	case 3:
+		for i, at := range places {
+			to[at] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
+		}
+	default:
+		mask := ^uint64(0) >> (64 - 8*v.width)
+		for i, at := range places {
+			to[at] = T(base + binary.LittleEndian.Uint64(data[v.width*i:])&mask)
+		}
+	}
 }
 
 // Read adds n rows that Append encoded.
 func Read[T Integer](column []T, r *Reader, n int) []T {
 	column, out := Extend(column, n)
-	base, width, data := r.column(n)
-	switch width {
-	case 0:
-		for i := range out {
-			out[i] = T(base)
-		}
-	case 1:
-		for i := range out {
-			out[i] = T(base + uint64(data[i]))
-		}
-	case 2:
-		for i := range out {
-			out[i] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
-		}
-	case 3:
-		for i := range out {
-			out[i] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
-		}
-	case 4:
-		for i := range out {
-			out[i] = T(base + uint64(binary.LittleEndian.Uint32(data[4*i:])))
-		}
-	default:
-		mask := ^uint64(0) >> (64 - 8*width)
-		for i := range out {
-			out[i] = T(base + binary.LittleEndian.Uint64(data[width*i:])&mask)
-		}
-	}
+	v := r.Values(n)
+	Decode(out, &v, 0)
 	return column
 }
 
