@@ -25,7 +25,8 @@ type interval struct {
 // pairs makes intervals of the markers of one series after the other. Starts and ends of the same goroutine are
 // paired first, the last start first; then those that are left.
 type pairs struct {
-	named  bool // a marker is called as in the query
+	named  bool              // a marker is called as in the query
+	others func(name []byte) // told of names of their own that other markers have; nil: nobody is
 	tables *stream.Tables
 	each   func(*interval) error
 	traits func(b *stream.Batch, i int) []int32 // nil: none are wanted
@@ -62,6 +63,9 @@ func (p *pairs) take(b *stream.Batch, bound filter.Bound) error {
 func (p *pairs) row(b *stream.Batch, i int) error {
 	name, ok := p.bound.Name(b, i)
 	p.named = p.named || ok
+	if own := p.bound.Own(b, i); !p.named && p.others != nil && len(own) > 0 {
+		p.others(own)
+	}
 	if !ok || b.Phase[i] == stream.Instant {
 		return nil
 	}

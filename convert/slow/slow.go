@@ -69,7 +69,7 @@ type Sink struct {
 	period map[stream.ProcessID]int64
 	seen   struct{ samples, ownedWaits, waits, states, instants bool }
 	busy   map[stream.ProcessID]*pressure
-	others map[string]bool // names of events, for an error
+	others filter.Names // of events, and those that markers have of their own, for an error
 	buffer []byte
 }
 
@@ -96,7 +96,7 @@ const (
 
 // New returns a Sink.
 func New(o Options) *Sink {
-	return &Sink{query: o.Query, dir: o.SpillDir, out: o.Rows, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, busy: map[stream.ProcessID]*pressure{}, others: map[string]bool{}}
+	return &Sink{query: o.Query, dir: o.SpillDir, out: o.Rows, names: map[string]*name{}, period: map[stream.ProcessID]int64{}, busy: map[stream.ProcessID]*pressure{}, others: filter.Names{}}
 }
 
 // Default is the query that a text means: without any condition, those of a duration above the 99th percentile.
@@ -113,7 +113,7 @@ func (s *Sink) Begin(t *stream.Tables) error {
 	s.tables = t
 	s.file, s.spool = spill.New(s.dir), stream.NewSpool(s.dir)
 	s.took, s.acts = spill.NewSorter(s.file, 4+8, sorterBytes/4), spill.NewSorter(s.file, recordSize, sorterBytes)
-	s.first = pairs{tables: t, each: s.count}
+	s.first = pairs{tables: t, each: s.count, others: s.others.Add}
 	return t.Reserve(3*sorterBytes + int64(t.Stacks.Len())*8)
 }
 
@@ -284,11 +284,7 @@ func (s *Sink) exist() error {
 	if s.first.named {
 		return fmt.Errorf("%w: markers of %s have no duration: they are moments, or ends without a start", ErrNothing, s.query.Name)
 	}
-	var names []string
-	for name := range s.others {
-		names = append(names, name)
-	}
-	return filter.NoMatch(fmt.Sprintf("no marker is called %s", s.query.Name), names)
+	return filter.NoMatch(fmt.Sprintf("no marker is called %s", s.query.Name), s.others.List())
 }
 
 // rank finds the percentiles.

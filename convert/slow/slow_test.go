@@ -290,7 +290,7 @@ func TestNothing(t *testing.T) {
 		{"request[duration>1s]", slow.ErrNothing, "of 1 intervals none", func(w *world) { w.interval(1, 0, 5, "a", 1) }},
 		{"request", slow.ErrNothing, "no duration", func(w *world) { w.marker(w.request, 1, stream.Instant, 5, 0, 0, "a", int64(1)) }},
 		{"request", filter.ErrNoMatch, "none at all", func(*world) {}},
-		{"nosuch", filter.ErrNoMatch, "there are:\n  command", func(w *world) { // whose markers have names of their own
+		{"nosuch", filter.ErrNoMatch, "there are:\n  command\n  get", func(w *world) { // whose markers have names of their own
 			w.marker(w.Event(stream.Event{Name: "command", NameField: "name", Fields: []stream.EventField{{Name: "name", Type: stream.Text}}}), 1, stream.Interval, 5, 1, 0, "get")
 		}},
 	} {

@@ -33,6 +33,9 @@ func (b *Bound) Name(batch *stream.Batch, i int) (name string, ok bool) {
 	return b.event, true
 }
 
+// Own is the name of its own that row i of a batch of the event has, if the query does not name the event; nil if it has none.
+func (b *Bound) Own(batch *stream.Batch, i int) []byte { return b.bound.ownName(batch, i) }
+
 // Conditions are bits of those conditions on fields that row i fulfils; of a start and its end they are united.
 func (b *Bound) Conditions(batch *stream.Batch, i int) uint64 { return b.bound.holds(batch, i) }
 

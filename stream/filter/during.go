@@ -40,7 +40,7 @@ type DuringOptions struct {
 // is, and closes src if it can be closed.
 func During(src stream.Source, queries []Query, o DuringOptions) stream.Source {
 	d := &duringFilter{tables: src.Tables(), queries: queries, all: o.All,
-		lives: make(map[stream.ProcessID]*span), called: make(map[string]bool), longest: -1,
+		lives: make(map[stream.ProcessID]*span), called: Names{}, longest: -1,
 		traces: make(map[[2]uint64]bool), labelSpans: make(map[stream.LabelsID]stream.Span)}
 	for i := range queries {
 		if queries[i].isTrace() {
@@ -70,9 +70,9 @@ type duringFilter struct {
 	own        bool // a row says itself that it is of one of them
 
 	// For the error.
-	called  map[string]bool // names of events with rows
-	named   int64           // markers that a query names
-	longest int64           // of them
+	called  Names // of events with rows, and those that markers have of their own
+	named   int64 // markers that a query names
+	longest int64 // of them
 }
 
 // eventQueries is an event and the queries that name it.
@@ -122,6 +122,8 @@ func (d *duringFilter) see(b *stream.Batch) error {
 				d.named++
 				e.named = true
 				d.marker(f, b, i)
+			} else if d.named == 0 {
+				d.called.Add(f.ownName(b, i))
 			}
 		}
 	}
@@ -185,6 +187,14 @@ func (f *boundQuery) names(b *stream.Batch, i int) bool {
 		return ok && s.Trace == f.trace
 	}
 	return f.own < 0 || b.Args[f.own].TypeAt(i) == stream.Text && f.Name.Match(string(b.Args[f.own].TextAt(i)))
+}
+
+// ownName is the name of its own that row i of b has, if the query does not name the event; nil if it has none.
+func (f *boundQuery) ownName(b *stream.Batch, i int) []byte {
+	if f.own < 0 || b.Args[f.own].TypeAt(i) != stream.Text {
+		return nil
+	}
+	return b.Args[f.own].TextAt(i)
 }
 
 func fit(q *Query, number int, e *stream.Event) boundQuery {
@@ -394,14 +404,10 @@ func (d *duringFilter) end(*stream.Tables) error {
 		return fmt.Errorf("%w: none of %d markers is as in %s; their fields are %s, and the longest took %v",
 			ErrNoMatch, d.named, d.asked(), strings.Join(d.fields(), ", "), time.Duration(max(d.longest, 0)))
 	}
-	var names []string
-	for name := range d.called {
-		names = append(names, name)
-	}
 	if len(d.traces) == len(d.queries) {
 		return fmt.Errorf("%w: nothing is part of %s", ErrNoMatch, d.asked())
 	}
-	return NoMatch(fmt.Sprintf("no marker is called as in %s", d.asked()), names)
+	return NoMatch(fmt.Sprintf("no marker is called as in %s", d.asked()), d.called.List())
 }
 
 // asked is the queries, for an error.

@@ -180,7 +180,7 @@ func TestDuringLeavesOut(t *testing.T) {
 	}
 }
 
-// Fields are told of those events alone whose markers a query names, not of all that have names of their own.
+// Fields are told of those events alone whose markers a query names, not of all that have names of their own. Of names, all are.
 func TestNoMatchOfFields(t *testing.T) {
 	b := streamtest.NewBuilder()
 	p := b.Process(stream.Process{Instance: 1, Name: "shop"})
@@ -193,6 +193,10 @@ func TestNoMatchOfFields(t *testing.T) {
 		if !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), "their fields are "+want+", and") {
 			t.Errorf("%s: %v", query, err)
 		}
+	}
+	err := stream.Copy(stream.Discard, during(t, false, "nobody")(b.Source()), stream.CopyOptions{})
+	if want := "there are:\n  GET /\n  SET\n  command\n  span"; !errors.Is(err, filter.ErrNoMatch) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

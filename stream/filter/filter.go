@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -154,6 +155,22 @@ var ErrNoMatch = errors.New("nothing matches")
 
 // maxListed is how many names an error lists.
 const maxListed = 30
+
+// Names are names that there are, for [NoMatch].
+type Names map[string]bool
+
+// maxNames is how many names of their own markers may add to Names.
+const maxNames = 1000
+
+// Add adds a name of a marker's own, unless it is empty or they are too many.
+func (n Names) Add(own []byte) {
+	if len(own) > 0 && len(n) < maxNames && !n[string(own)] {
+		n[string(own)] = true
+	}
+}
+
+// List is all of them, in no order.
+func (n Names) List() []string { return slices.Collect(maps.Keys(n)) }
 
 // NoMatch returns an [ErrNoMatch] that says what was asked for and lists the names that
 // there are; it sorts them.

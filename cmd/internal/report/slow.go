@@ -119,7 +119,11 @@ func printSlowRest(out io.Writer, r *slow.Report) {
 		fmt.Fprintf(out, "\nslowest traces, each to be seen with --trace ID: %s\n", strings.Join(ids, ", "))
 	}
 	if n := r.Open.Intervals; n > 0 {
-		fmt.Fprintf(out, "%s never ended, and counts nowhere else: the longest was still running after %s\n", human.Plural(int(n), "more"), human.Time(r.Open.Longest))
+		count := "count"
+		if n == 1 {
+			count = "counts"
+		}
+		fmt.Fprintf(out, "%d more never ended, and %s nowhere else: the longest was still running after %s\n", n, count, human.Time(r.Open.Longest))
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(out, "not known: %s\n", wording.Printable(note))
