@@ -150,13 +150,13 @@ func (w *summary) contents() string {
 		}
 		return w.Sum(func(s stream.Series) bool { return s.Kind == k })
 	}
-	text := fmt.Sprintf("%s, %d samples", human.Plural(w.processes(), "process"), of(stream.Samples).Samples)
+	text := human.Plural(w.processes(), "process") + ", " + human.Plural(int(of(stream.Samples).Samples), "sample")
 	if slices.ContainsFunc(w.List, func(r jobOutput) bool { return r.Format.Kinds == nil }) {
-		text += fmt.Sprintf(", %d markers, %d counter rows", of(stream.Markers).Rows, of(stream.Counts).Rows)
+		text += ", " + human.Plural(int(of(stream.Markers).Rows), "marker") + ", " + human.Plural(int(of(stream.Counts).Rows), "counter row")
 	}
 	for _, k := range []stream.Kind{stream.Allocations, stream.Waits, stream.Measurements} {
 		if n := of(k).Rows; n > 0 {
-			text += fmt.Sprintf(", %d rows of %v", n, k)
+			text += fmt.Sprintf(", %s of %v", human.Plural(int(n), "row"), k)
 		}
 	}
 	return text

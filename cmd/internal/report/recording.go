@@ -362,7 +362,7 @@ func (p *processSummary) print(out io.Writer, start time.Time) {
 	}
 	for _, t := range p.Tracks {
 		if t.Samples+t.Markers > 0 {
-			fmt.Fprintf(w, "  track\t%s\t%d samples\t%d markers\n", human.CutFront(wording.Printable(t.Name), maxTrackName), t.Samples, t.Markers)
+			fmt.Fprintf(w, "  track\t%s\t%s\t%s\n", human.CutFront(wording.Printable(t.Name), maxTrackName), human.Plural(int(t.Samples), "sample"), human.Plural(int(t.Markers), "marker"))
 		}
 	}
 	w.Flush()
@@ -373,15 +373,16 @@ func (p *processSummary) printCounts(w io.Writer) {
 	if p.Counts == nil {
 		return
 	}
-	fmt.Fprintf(w, "  events\t%d samples, %d markers, %d counter rows\n", p.Counts["samples"], p.Counts["markers"], p.Counts["counts"])
+	of := func(kind stream.Kind, what string) string { return human.Plural(int(p.Counts[kind.String()]), what) }
+	fmt.Fprintf(w, "  events\t%s, %s, %s\n", of(stream.Samples, "sample"), of(stream.Markers, "marker"), of(stream.Counts, "counter row"))
 	if n := p.Counts[stream.Allocations.String()]; n > 0 {
-		fmt.Fprintf(w, "  heap\t%d allocation rows%s\n", n, p.Heap)
+		fmt.Fprintf(w, "  heap\t%s%s\n", human.Plural(int(n), "allocation row"), p.Heap)
 	}
 	if n := p.Counts[stream.Measurements.String()]; n > 0 {
-		fmt.Fprintf(w, "  measured\t%d rows: %s\n", n, wording.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))
+		fmt.Fprintf(w, "  measured\t%s: %s\n", human.Plural(int(n), "row"), wording.Printable(strings.Join(slices.Sorted(maps.Keys(p.Measures)), ", ")))
 	}
 	if n := p.Counts[stream.Waits.String()]; n > 0 {
-		fmt.Fprintf(w, "  waits\t%d rows\n", n)
+		fmt.Fprintf(w, "  waits\t%s\n", human.Plural(int(n), "row"))
 	}
 }
 
