@@ -63,8 +63,8 @@ func (p *pairs) take(b *stream.Batch, bound filter.Bound) error {
 func (p *pairs) row(b *stream.Batch, i int) error {
 	name, ok := p.bound.Name(b, i)
 	p.named = p.named || ok
-	if own := p.bound.Own(b, i); !p.named && p.others != nil && len(own) > 0 {
-		p.others(own)
+	if !ok && !p.named && p.others != nil {
+		p.others(p.bound.Own(b, i))
 	}
 	if !ok || b.Phase[i] == stream.Instant {
 		return nil

@@ -476,7 +476,7 @@ func (s *Sampler) turn(resting bool, period int64) {
 		}
 		if !resting { // no sample stands for what was used meanwhile
 			t.stacks.CountFrom(cpuOfThread(tid))
-			t.idle.cpu = 0
+			t.idle.cpu = 0 // nobody has seen whether it was idle
 		}
 		t.alive = setTimer(t.timer, period) == nil
 	}
