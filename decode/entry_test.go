@@ -145,15 +145,19 @@ func TestLastSamples(t *testing.T) {
 			t.Fatal("an empty table holds something")
 		}
 		for i := range uint64(1000) {
-			last.samples[last.of(whoOf(i%10, i))].stack = 0
-			last.samples[last.of(whoOf(i%10, i))].stack = 7 + stream.StackID(i)
+			last.samples[last.place(whoOf(i%10, i))].link.sid = 0
+			at, near := last.near(whoOf(i%10, i))
+			if !near {
+				at = last.place(whoOf(i%10, i))
+			}
+			last.samples[at].link.sid = 7 + stream.StackID(i)
 		}
 		for i := range uint64(1000) {
 			want := 7 + stream.StackID(i)
 			if i%10 != 0 { // of a thread the last one counts, whatever its goroutine was
 				want = 7 + 990 + stream.StackID(i%10)
 			}
-			if at := last.find(whoOf(i%10, i)); at < 0 || last.samples[at].stack != want {
+			if at := last.find(whoOf(i%10, i)); at < 0 || last.samples[at].link.sid != want {
 				t.Fatalf("chunk %d: the stack of thread %d goroutine %d is not %d", chunk, i%10, i, want)
 			}
 		}
@@ -214,12 +218,12 @@ func TestGathered(t *testing.T) {
 	}
 	r := rows{gathers: true}
 	for round := range 3 {
-		want := map[stream.Series][]pendingSample{}
+		want := map[stream.Series][]stream.SampleRow{}
 		some := lanes[10*round:][:30]
 		for i := range uint64(1000) {
 			l := &some[random.IntN(len(some))]
-			s := pendingSample{at: stream.Time(random.IntN(100)), index: i, thread: i % 7, goroutine: i % 5, weight: i % 3, cpu: i % 11, labels: stream.LabelsID(i % 2)}
-			r.gather(numberIn(&r, l), &s, stream.StackID(i%13))
+			s := stream.SampleRow{Time: stream.Time(random.IntN(100)), Index: i, Thread: int64(i % 7), Goroutine: int64(i % 5), Weight: int64(i % 3), CPU: int64(i%11) - 1, Stack: stream.StackID(i % 13), Labels: stream.LabelsID(i % 2)}
+			r.gather(numberIn(&r, l), &s)
 			want[l.series()] = append(want[l.series()], s)
 		}
 		h := r.hand(nil)
@@ -233,8 +237,8 @@ func TestGathered(t *testing.T) {
 				t.Fatalf("%d rows of %v, want %d", b.Len(), b.Series, len(want[b.Series]))
 			}
 			for i, s := range want[b.Series] {
-				w := stream.Owner{Thread: int64(s.thread), Goroutine: int64(s.goroutine), Labels: s.labels}
-				if b.Time[i] != s.at || b.Index[i] != s.index || b.Stack[i] != stream.StackID(s.index%13) || b.Weight[i] != int64(s.weight) || b.CPU[i] != int64(s.cpu)-1 || b.Owner(i) != w {
+				w := stream.Owner{Thread: s.Thread, Goroutine: s.Goroutine, Labels: s.Labels}
+				if b.Time[i] != s.Time || b.Index[i] != s.Index || b.Stack[i] != s.Stack || b.Weight[i] != s.Weight || b.CPU[i] != s.CPU || b.Owner(i) != w {
 					t.Fatalf("row %d of %v is not %+v", i, b.Series, s)
 				}
 			}
@@ -270,7 +274,7 @@ func TestNumbersKept(t *testing.T) {
 		{0, 1, 1, 1},
 	} {
 		for i := c.from; i < c.to; i++ {
-			r.gather(numberIn(&r, &lanes[i]), &pendingSample{index: uint64(i)}, 0)
+			r.gather(numberIn(&r, &lanes[i]), &stream.SampleRow{Index: uint64(i)})
 		}
 		h := r.hand(nil)
 		if known := len(h.samples.series); r.tracks != c.tracks || known != c.known {
@@ -303,7 +307,7 @@ func TestArranged(t *testing.T) {
 	r := rows{gathers: true}
 	gather := func() *gathered {
 		for i := range lanes {
-			r.gather(numberIn(&r, &lanes[i]), &pendingSample{index: uint64(lanes[i].id)}, 0)
+			r.gather(numberIn(&r, &lanes[i]), &stream.SampleRow{Index: uint64(lanes[i].id)})
 		}
 		h := r.hand(nil)
 		r.gathers = true // though they are few
@@ -393,8 +397,8 @@ func TestNumberedLane(t *testing.T) {
 		numbers := map[int32]*lane{}
 		for range 3 {
 			for i := range 64 {
-				s := pendingSample{thread: uint64(i % 3), track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
-				want := w.sampleLane(s.thread, s.track, s.link)
+				s := pendingSample{SampleRow: stream.SampleRow{Thread: int64(i % 3)}, track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
+				want := w.sampleLane(uint64(s.Thread), s.track, s.link)
 				w.pending = append(w.pending[:0], s)
 				at := w.knownPlaces(nil)[0]
 				got, number := at.lane, at.number
@@ -420,7 +424,7 @@ func TestGathers(t *testing.T) {
 	for _, c := range []struct{ series, gathered int }{{10, 0}, {manyTracks - 1, 0}, {manyTracks, 0}, {0, manyTracks - 1}, {3, manyTracks}} {
 		r := rows{order: make([]*stream.Batch, c.series), gathers: c.gathered > 0}
 		for i := range c.gathered {
-			r.gather(numberIn(&r, &lane{id: stream.TrackID(i + 1)}), new(pendingSample), 0)
+			r.gather(numberIn(&r, &lane{id: stream.TrackID(i + 1)}), new(stream.SampleRow))
 		}
 		if r.hand(nil); r.gathers != (max(c.series, c.gathered) >= manyTracks) || r.tracks != c.gathered || r.count != 0 {
 			t.Errorf("after %d series and %d tracks: gathers is %v, tracks %d, %d rows are left", c.series, c.gathered, r.gathers, r.tracks, r.count)

@@ -8,7 +8,7 @@ import (
 
 // manyTracks is of how many tracks samples are gathered. Each has only some rows at a time, and filling as many batches
 // waits for the memory of every column of each. So all rows are in one list, and become the batch of a track when its turn
-// comes. Of 32 tracks that takes 5 % longer.
+// comes.
 const manyTracks = 128
 
 // gathered is samples of many tracks.

@@ -54,7 +54,7 @@ func (w *worker) nothing(*entry) {}
 // sync was checked by package chunks.
 func (w *worker) sync(e *entry) {
 	w.tick = e.v[2]
-	w.stack, w.labels, w.sampling = inlineStackRef{}, 0, sampling{}
+	w.stack, w.labels, w.sampling = noStackBlock, 0, sampling{}
 	w.setWho(context{goroutine: e.v[3], track: e.v[4]})
 }
 
@@ -69,7 +69,7 @@ func (w *worker) setLabels(e *entry) { w.labels = w.labelSet(e.v[0]) }
 func (w *worker) stackBlock(e *entry) {
 	w.run.tables.Lock()
 	defer w.run.tables.Unlock()
-	w.stack = inlineStackRef{w.view.dict.rawStack(&w.run.names, e.pcs), w.count + 1}
+	w.stack = inlineStackRef{w.view.dict.rawStack(&w.run.names, e.pcs), w.next}
 }
 
 // row begins a row.

@@ -2,23 +2,18 @@ package decode
 
 import (
 	"math"
-	"slices"
 
 	"gprof/rawformat"
 	"gprof/stream"
 )
 
-// pendingSample is a sample that is not a row yet.
+// pendingSample is a sample that is not a row yet. Its Time and Stack come with the others of its page.
 type pendingSample struct {
-	at                stream.Time
-	tick              uint64 // the same; for an idle thread, since its last sample
-	index             uint64
-	thread, goroutine uint64
-	track, stack      uint64 // of the recording; stack as in the field
-	weight, cpu       uint64
-	link              stackLink // of the stack
-	labels            stream.LabelsID
-	like              repetition
+	stream.SampleRow
+	tick         uint64    // for an idle thread, since its last sample
+	track, stack uint64    // of the recording; stack as in the field
+	link         stackLink // of the stack
+	like         repetition
 }
 
 // repetition is what a sample shares with the one before it of its thread.
@@ -33,26 +28,32 @@ const (
 // sampling is the state that busy and idle blocks of a page build on.
 type sampling struct{ thread, track, period, goroutine uint64 }
 
-// wait makes room for a sample, which is filled in place: copying what was just written in other
-// sizes would stall.
-func (w *worker) wait(e *entry, thread, goroutine uint64) *pendingSample {
-	n := len(w.pending)
-	if n == cap(w.pending) {
-		w.pending = slices.Grow(w.pending, 1)
+// cpu is the CPU time of a sample of which it was not measured: the period, or -1 if that is unknown.
+func (of *sampling) cpu() int64 {
+	if of.period == 0 {
+		return -1
 	}
-	w.pending = w.pending[:n+1]
-	s := &w.pending[n]
-	s.at, s.tick, s.index = e.at, w.tick, w.index
-	s.thread, s.goroutine, s.labels = thread, goroutine, w.labels
-	s.track, s.stack, s.weight, s.cpu = 0, 0, 0, 0
-	s.link, s.like = stackLink{}, likeNone
-	return s
+	return known(of.period+1) - 1
+}
+
+// busy is the CPU time of one of which it was, as in the field; -1 if it is unknown.
+func (of *sampling) busy(excess uint64) int64 {
+	if of.period == 0 {
+		return -1
+	}
+	return known(rawformat.BusyTime(of.period, rawformat.Unzigzag(excess))+1) - 1
+}
+
+// wait adds the next sample to those that are pending.
+func (w *worker) wait(thread, goroutine uint64) *pendingSample {
+	w.pending = append(w.pending, pendingSample{SampleRow: stream.SampleRow{Index: w.index, Thread: known(thread), Goroutine: known(goroutine), Labels: w.labels}, tick: w.tick})
+	return &w.pending[len(w.pending)-1]
 }
 
 // sample ignores the window: the recorder's "cpu window" markers show it.
 func (w *worker) sample(e *entry) {
-	s := w.wait(e, e.v[1], e.v[2])
-	s.track, s.weight, s.cpu = e.v[3], e.v[5], e.v[6]
+	s := w.wait(e.v[1], e.v[2])
+	s.track, s.Weight, s.CPU = e.v[3], known(e.v[5]), known(e.v[6])-1
 	w.setStack(s, e.v[4])
 }
 
@@ -63,8 +64,8 @@ func (w *worker) setStack(s *pendingSample, field uint64) {
 }
 
 func (w *worker) sameSample(e *entry) {
-	s := w.wait(e, e.v[1], e.v[2])
-	s.weight, s.cpu, s.like = e.v[3], e.v[4], likeStack
+	s := w.wait(e.v[1], e.v[2])
+	s.Weight, s.CPU, s.like = known(e.v[3]), known(e.v[4])-1, likeStack
 }
 
 func (w *worker) setSampling(e *entry) {
@@ -79,26 +80,20 @@ func (w *worker) busy(e *entry) {
 	of := &w.sampling
 	of.thread += uint64(rawformat.Unzigzag(e.v[1]))
 	of.goroutine += uint64(rawformat.Unzigzag(e.v[2]))
-	s := w.wait(e, of.thread, of.goroutine)
-	s.track, s.weight = of.track, 1
-	if of.period != 0 {
-		s.cpu = of.period + 1
-	}
+	s := w.wait(of.thread, of.goroutine)
+	s.track, s.Weight, s.CPU = of.track, 1, of.cpu()
 	w.setStack(s, e.v[3])
 }
 
 // busyFor is busy with CPU time that was measured.
 func (w *worker) busyFor(e *entry) {
 	w.busy(e)
-	if period := w.sampling.period; period != 0 {
-		w.pending[len(w.pending)-1].cpu = rawformat.BusyTime(period, rawformat.Unzigzag(e.v[4])) + 1
-	}
+	w.pending[len(w.pending)-1].CPU = w.sampling.busy(e.v[4])
 }
 
 func (w *worker) idle(e *entry) {
-	s := w.wait(e, w.sampling.thread+uint64(rawformat.Unzigzag(e.v[0])), 0)
-	s.tick = e.v[1] * rawformat.SampleUnit
-	s.cpu, s.like = 1, likeAll // 0 ns
+	s := w.wait(w.sampling.thread+uint64(rawformat.Unzigzag(e.v[0])), 0)
+	s.tick, s.CPU, s.like = e.v[1]*rawformat.SampleUnit, 0, likeAll
 }
 
 // place is where a sample belongs.
@@ -111,21 +106,38 @@ type place struct {
 // addSamples makes rows of pending samples, those of some blocks at once: looking up their stacks
 // together overlaps cache misses, in a fifth of the time.
 func (w *worker) addSamples() {
-	dict := w.view.dict
-	for i := range w.pending {
-		if s := &w.pending[i]; s.stack > inlineStack {
-			s.link = dict.stack(s.stack - 1)
+	pending := w.pending
+	if len(pending) == 0 {
+		return
+	}
+	links := w.view.dict.stacks.dense
+	for i := range pending { // does nothing else, so that it waits for several at a time
+		s := &pending[i]
+		if at := s.stack - 1; at < uint64(len(links)) && at > 0 {
+			s.link = links[at].link()
 		}
 	}
+	first, latest := w.first, w.latest
+	for i := range pending {
+		s := &pending[i]
+		if s.link.sid == 0 {
+			w.withoutLink(s)
+		}
+		if s.like == likeAll {
+			continue
+		}
+		if s.Time = stream.Time(s.tick) + w.offset; w.uneven {
+			s.Time = w.moment(s.tick)
+		}
+		first, latest = min(first, s.Time), max(latest, s.Time)
+	}
+	w.first, w.latest = first, latest
 	if w.rows.gathers {
 		w.addGathered()
 	} else {
-		for i := range w.pending {
-			s := &w.pending[i]
-			w.addSample(w.placeOf(s), s)
-		}
+		w.addToLanes()
 	}
-	w.pending = w.pending[:0]
+	w.pending = pending[:0]
 }
 
 // addGathered adds samples of many tracks, which are looked up together like their stacks: so many lanes and threads, too, are
@@ -134,12 +146,12 @@ func (w *worker) addGathered() {
 	w.places = w.knownPlaces(w.places[:0])
 	for i := range w.pending {
 		s, at := &w.pending[i], &w.places[i]
-		who := whoOf(s.thread, s.goroutine)
+		who := whoOf(uint64(s.Thread), uint64(s.Goroutine))
 		if s.like != likeNone {
 			at.last = w.last.find(who)
 			continue
 		}
-		if at.last = w.last.of(who); at.lane == nil {
+		if at.last = w.last.place(who); at.lane == nil {
 			at.lane, at.number = w.numberedLane(s)
 		}
 	}
@@ -166,20 +178,51 @@ func (w *worker) knownPlaces(places []place) []place {
 	return places
 }
 
-// placeOf looks up the place of a sample that gets a batch. Samples before it have been looked up.
-func (w *worker) placeOf(s *pendingSample) (at place) {
-	who := whoOf(s.thread, s.goroutine)
-	if s.like != likeNone {
-		at.last = w.last.find(who)
-		return at
+// withoutLink looks up the stack of a sample that is not among the others.
+func (w *worker) withoutLink(s *pendingSample) {
+	if s.stack > inlineStack {
+		if s.link = w.view.dict.stacks.sparse[s.stack-1].link(); s.link.sid == 0 {
+			w.note(stream.ReasonUndefined, "stacks", "")
+		}
 	}
-	return place{last: w.last.of(who), lane: w.sampleLane(s.thread, s.track, s.link)}
+	if s.link.sid == 0 {
+		s.link.root = noRoot
+	}
+}
+
+// noRoot is the root of no stack.
+const noRoot = -1
+
+// addToLanes adds samples of few tracks.
+func (w *worker) addToLanes() {
+	pending := w.pending
+	for i := range pending {
+		s := &pending[i]
+		who := whoOf(uint64(s.Thread), uint64(s.Goroutine))
+		if s.like != likeNone {
+			w.addLike(place{last: w.last.find(who)}, s)
+			continue
+		}
+		at, known := w.last.near(who)
+		if !known {
+			at = w.last.place(who)
+		}
+		last := &w.last.samples[at]
+		l := last.lane
+		if l == nil || s.track != last.track || s.link.root != last.link.root {
+			l = w.sampleLane(uint64(s.Thread), s.track, s.link)
+			last.lane = l
+		}
+		last.goroutine, last.labels, last.link, last.tick, last.track = s.Goroutine, s.Labels, s.link, s.tick, s.track
+		s.Stack = s.link.sid
+		w.rows.addSample(l, &s.SampleRow)
+	}
 }
 
 // numberedLane is the lane of a sample, and the number of its series, which it lists by its track.
 func (w *worker) numberedLane(s *pendingSample) (l *lane, number int32) {
 	v := w.view
-	l = w.sampleLane(s.thread, s.track, s.link)
+	l = w.sampleLane(uint64(s.Thread), s.track, s.link)
 	number = w.rows.gathering().number(l, w.rows.numbering)
 	if s.track < uint64(len(v.tracks)) && v.tracks[s.track] == l {
 		v.numbers = append(v.numbers, make([]numberedTrack, len(v.tracks)-len(v.numbers))...)
@@ -193,12 +236,10 @@ func (w *worker) addSample(at place, s *pendingSample) {
 		w.addLike(at, s)
 		return
 	}
-	if s.stack > inlineStack && s.link.sid == 0 {
-		w.note(stream.ReasonUndefined, "stacks", "")
-	}
 	last := &w.last.samples[at.last]
-	last.goroutine, last.labels, last.lane, last.stack, last.tick = s.goroutine, s.labels, at.lane, s.link.sid, s.tick
-	w.addTo(at, s, s.link.sid)
+	last.goroutine, last.labels, last.lane, last.link, last.tick, last.track = s.Goroutine, s.Labels, at.lane, s.link, s.tick, s.track
+	s.Stack = s.link.sid
+	w.addTo(at, s)
 }
 
 // addLike adds a sample that repeats the last one of its thread.
@@ -213,40 +254,25 @@ func (w *worker) addLike(at place, s *pendingSample) {
 	}
 	last := &w.last.samples[at.last]
 	if s.like == likeAll {
-		s.goroutine, s.labels = last.goroutine, last.labels
+		s.Goroutine, s.Labels = last.goroutine, last.labels
 		s.tick += last.tick
-		s.at = w.moment(s.tick)
-		w.first, w.latest = min(w.first, s.at), max(w.latest, s.at)
+		s.Time = w.moment(s.tick)
+		w.first, w.latest = min(w.first, s.Time), max(w.latest, s.Time)
 	}
 	last.tick = s.tick
 	if at.lane = last.lane; w.rows.gathers {
 		at.number = w.rows.gathering().number(at.lane, w.rows.numbering)
 	}
-	w.addTo(at, s, last.stack)
+	s.Stack = last.link.sid
+	w.addTo(at, s)
 }
 
-func (w *worker) addTo(at place, s *pendingSample, stack stream.StackID) {
+func (w *worker) addTo(at place, s *pendingSample) {
 	if w.rows.gathers {
-		w.rows.gather(at.number, s, stack)
+		w.rows.gather(at.number, &s.SampleRow)
 		return
 	}
-	l := at.lane
-	b := w.rows.current(&l.samples)
-	if b == nil {
-		b = w.rows.in(&l.samples, l.series(), 0)
-	}
-	b.Time = append(b.Time, s.at)
-	b.Index = append(b.Index, s.index)
-	b.Stack = append(b.Stack, stack)
-	b.Weight = append(b.Weight, known(s.weight))
-	b.CPU = append(b.CPU, known(s.cpu)-1)
-	w.rows.count++
-	if before := len(b.Time) - 1; before > 0 && len(b.Thread) == before && len(b.Goroutine) == before && len(b.Labels) == 0 && s.labels == 0 && len(b.Span) == 0 {
-		// AppendOwner, of most samples
-		b.Thread, b.Goroutine = append(b.Thread, known(s.thread)), append(b.Goroutine, known(s.goroutine))
-		return
-	}
-	b.AppendOwner(stream.Owner{Thread: known(s.thread), Goroutine: known(s.goroutine), Labels: s.labels})
+	w.rows.addSample(at.lane, &s.SampleRow)
 }
 
 // known is a number of the recording, 0 if impossible.
@@ -267,10 +293,11 @@ type lastSamples struct {
 
 type lastSample struct {
 	who       uint64
-	goroutine uint64
+	goroutine int64
 	tick      uint64
+	track     uint64
 	lane      *lane
-	stack     stream.StackID
+	link      stackLink
 	labels    stream.LabelsID
 }
 
@@ -312,8 +339,14 @@ func (l *lastSamples) find(who uint64) int32 {
 	return -1
 }
 
-// of returns the place of who, to be filled there, see [worker.wait].
-func (l *lastSamples) of(who uint64) int32 {
+// near returns the place of who, if it is where it belongs.
+func (l *lastSamples) near(who uint64) (place int32, ok bool) {
+	s := &l.slots[who*0x9e3779b97f4a7c15>>40&uint64(len(l.slots)-1)]
+	return s.place, s.chunk == l.chunk && l.samples[s.place].who == who
+}
+
+// place returns the place of who in the list.
+func (l *lastSamples) place(who uint64) int32 {
 	s := l.slot(who)
 	if s.chunk == l.chunk {
 		return s.place

@@ -35,7 +35,8 @@ type lane struct {
 	samples, delays slot
 	allocations     slot
 	waits           slot
-	markers         []slot // by event number
+	buffer          *sampleBuffer // for the batch of samples
+	markers         []slot        // by event number
 }
 
 // numbered is the number that the series of a lane's samples has among those that are gathered. Those of thousands of

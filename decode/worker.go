@@ -52,7 +52,7 @@ type worker struct {
 	chunk    *chunks.Image
 	view     *view
 	index    uint64 // of the entry
-	count    uint64 // counts entries, to know what "the next" is
+	next     uint64 // of the one after it
 	tick     uint64
 	monoTSC  bool // ticks need converting
 	uneven   bool // they do, or the clock has pieces; else a moment is a tick and offset
@@ -77,11 +77,14 @@ type worker struct {
 
 type context struct{ goroutine, track, root, start uint64 }
 
-// inlineStackRef is a stack block's stack and the only entry that may use it.
+// inlineStackRef is a stack block's stack and the index of the only entry that may use it.
 type inlineStackRef struct {
 	link stackLink
 	next uint64
 }
+
+// noStackBlock is that of none.
+var noStackBlock = inlineStackRef{next: math.MaxUint64}
 
 // newWorker returns a worker that gathers up to so many rows.
 func newWorker(r *run, q *queue, rowsAtMost int, read func(int64)) *worker {
@@ -194,7 +197,7 @@ func (w *worker) enter(im *chunks.Image) {
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	w.uneven, w.offset = w.monoTSC || w.job.process.Clock.pieces != nil, stream.Time(w.job.process.Clock.offset)
-	w.tick, w.stack = w.openTick(im), inlineStackRef{}
+	w.tick, w.stack = w.openTick(im), noStackBlock
 	w.context, w.labels, w.where, w.sampling = context{}, 0, nil, sampling{}
 	w.last.clear()
 }
@@ -221,6 +224,11 @@ func (w *worker) decode(u *chunks.Run) {
 	size := len(u.Data)
 	data := u.Data[:size+rawformat.Slack]
 	for at := 0; at < size; {
+		if read := sampleReaders[data[at+1]]; read != nil {
+			if at = read(w, u, at); at == size {
+				break
+			}
+		}
 		w.index = u.Index + uint64(at)
 		n, body := int(data[at]), at+1
 		if n >= 0x80 {
@@ -228,7 +236,7 @@ func (w *worker) decode(u *chunks.Run) {
 			n, body = int(long), at+width
 		}
 		at = body + n
-		w.count++
+		w.next = u.Index + uint64(at)
 		kind := rawformat.Kind(data[body])
 		if !w.entry.read(&layouts[kind], data, body+1, at) || handlers[kind] == nil {
 			w.strictly(kind, rawformat.NewCursor(data[body+1:at], u.Off+int64(body)+1))
@@ -323,7 +331,7 @@ func (w *worker) stackOf(field uint64) stream.StackID {
 
 // inlineLink is the stack of the block before the entry.
 func (w *worker) inlineLink() stackLink {
-	if w.stack.next != w.count {
+	if w.stack.next != w.index {
 		w.note(stream.ReasonUndefined, "stacks", "inline")
 		return stackLink{}
 	}
@@ -377,6 +385,8 @@ type rows struct {
 	spare    *gathered // to reuse; nil: none
 
 	numbering uint32 // counts how often series that are gathered got new numbers
+
+	buffers, spareBuffers []*sampleBuffer // of the batches in order, and to reuse
 }
 
 // handed is rows that are handed over.
@@ -507,10 +517,8 @@ func (r *rows) enough() int {
 }
 
 // gather adds a sample to those that have no batch yet, by the number of its series.
-func (r *rows) gather(number int32, s *pendingSample, stack stream.StackID) {
-	row := r.gathering().add(number)
-	row.Time, row.Index, row.Stack, row.Labels = s.at, s.index, stack, s.labels
-	row.Weight, row.CPU, row.Thread, row.Goroutine = known(s.weight), known(s.cpu)-1, known(s.thread), known(s.goroutine)
+func (r *rows) gather(number int32, s *stream.SampleRow) {
+	*r.gathering().add(number) = *s
 	r.count++
 }
 
@@ -535,8 +543,67 @@ func (r *rows) reuse(g *gathered) {
 	}
 }
 
+// sampleBuffer is the next samples of a batch. What belongs to one of them lies in one place in memory until they are many.
+type sampleBuffer struct {
+	batch *stream.Batch
+	n     int
+	rows  [32]stream.SampleRow
+}
+
+// add adds a sample. If it is full then, it must be flushed.
+func (f *sampleBuffer) add(s *stream.SampleRow) (full bool) {
+	f.rows[f.n&(len(f.rows)-1)] = *s
+	f.n++
+	return f.n == len(f.rows)
+}
+
+// flush moves the samples to their batch.
+func (f *sampleBuffer) flush() {
+	f.batch.AppendSampleRows(f.rows[:f.n])
+	f.n = 0
+}
+
+// addSample adds a sample of a lane.
+func (r *rows) addSample(l *lane, s *stream.SampleRow) {
+	r.count++
+	if l.samples.flight != r.flight+1 {
+		l.buffer = r.bufferOf(r.in(&l.samples, l.series(), 0))
+	}
+	if f := l.buffer; f == nil {
+		l.samples.batch.AppendSampleRows([]stream.SampleRow{*s})
+	} else if f.add(s) {
+		f.flush()
+	}
+}
+
+// bufferOf returns a buffer for a batch. There are as many as tracks whose samples are not gathered; nil: there would be more.
+func (r *rows) bufferOf(b *stream.Batch) (f *sampleBuffer) {
+	if len(r.buffers) == manyTracks {
+		return nil
+	}
+	if n := len(r.spareBuffers) - 1; n >= 0 {
+		f, r.spareBuffers = r.spareBuffers[n], r.spareBuffers[:n]
+	} else {
+		f = new(sampleBuffer)
+	}
+	f.batch = b
+	r.buffers = append(r.buffers, f)
+	return f
+}
+
+// flush moves the samples in buffers to their batches.
+func (r *rows) flush() {
+	for _, f := range r.buffers {
+		f.flush()
+		f.batch = nil
+	}
+	r.spareBuffers = append(r.spareBuffers, r.buffers...)
+	r.buffers = r.buffers[:0]
+}
+
 // hand hands over all rows, and begins anew. Batches are appended to full.
 func (r *rows) hand(full []*stream.Batch) (h handed) {
+	r.flush()
 	h.batches, h.samples = append(full, r.order...), r.gathered
 	r.gathered, r.tracks = nil, 0
 	if h.samples != nil {

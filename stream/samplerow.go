@@ -29,6 +29,49 @@ func (b *Batch) AppendSamples(all []SampleRow, rows []int32) {
 	}
 }
 
+// AppendSampleRows appends samples.
+func (b *Batch) AppendSampleRows(rows []SampleRow) {
+	n, all := b.Len(), len(rows)
+	times, index, stacks := more(&b.Time, all), more(&b.Index, all), more(&b.Stack, all)
+	weights, cpu := more(&b.Weight, all), more(&b.CPU, all)
+	var any SampleRow // bits that some row has
+	for i := range rows {
+		s := &rows[i]
+		times[i], index[i], stacks[i], weights[i], cpu[i] = s.Time, s.Index, s.Stack, s.Weight, s.CPU
+		any.Thread, any.Goroutine, any.Labels = any.Thread|s.Thread, any.Goroutine|s.Goroutine, any.Labels|s.Labels
+	}
+	if len(b.Thread) > 0 || any.Thread != 0 {
+		for i, to := 0, moreSparse(&b.Thread, n, all); i < len(to); i++ {
+			to[i] = rows[i].Thread
+		}
+	}
+	if len(b.Goroutine) > 0 || any.Goroutine != 0 {
+		for i, to := 0, moreSparse(&b.Goroutine, n, all); i < len(to); i++ {
+			to[i] = rows[i].Goroutine
+		}
+	}
+	if len(b.Labels) > 0 || any.Labels != 0 {
+		for i, to := 0, moreSparse(&b.Labels, n, all); i < len(to); i++ {
+			to[i] = rows[i].Labels
+		}
+	}
+	if len(b.Span) > 0 {
+		b.Span = appendZeros(b.Span, all)
+	}
+}
+
+// more adds so many rows, which are not cleared, to a column, and returns them.
+func more[T any](column *[]T, rows int) (added []T) {
+	*column, added = pack.Extend(*column, rows)
+	return added[:rows]
+}
+
+// moreSparse is more of a column that may be empty, though there were rows before.
+func moreSparse[T any](column *[]T, before, rows int) (added []T) {
+	*column = longer(*column, before, rows)
+	return (*column)[before:][:rows]
+}
+
 // moreSamples makes room for so many samples, with owners, and returns how many there were.
 func (b *Batch) moreSamples(rows int) (before int) {
 	n := b.Len()
