@@ -157,3 +157,28 @@ func TestSampleBuffers(t *testing.T) {
 		}
 	}
 }
+
+// Each sample of a track that is not defined is noted, however its track is looked up.
+func TestUndefinedTracks(t *testing.T) {
+	for _, gathers := range []bool{false, true} {
+		w := sampleWorker(0)
+		w.rows = rows{pending: map[stream.Series]*stream.Batch{}, gathers: gathers}
+		w.view = &view{dict: &dictionary{}, lanes: map[trackKey]*lane{}}
+		w.view.dict.tracks.put(1, w.view.dict.keep([]byte("known")))
+		w.last.clear()
+		for range 3 {
+			for _, track := range []uint64{9, 9, 1, 1} {
+				w.pending = append(w.pending, pendingSample{SampleRow: stream.SampleRow{Thread: 5}, track: track})
+			}
+			w.addSamples()
+		}
+		w.flushNotes()
+		lines := w.run.tables.Ledger.Lines()
+		if len(lines) != 1 || lines[0].Reason != stream.ReasonUndefined || lines[0].What != "tracks" || lines[0].Count != 6 {
+			t.Errorf("gathers %v: the ledger has %+v, want 6 undefined tracks", gathers, lines)
+		}
+		if h := w.rows.hand(nil); h.samples == nil && len(h.batches) != 2 {
+			t.Errorf("%d batches, want two", len(h.batches))
+		}
+	}
+}

@@ -209,11 +209,12 @@ func (w *worker) addToLanes() {
 		}
 		last := &w.last.samples[at]
 		l := last.lane
-		if l == nil || s.track != last.track || s.link.root != last.link.root {
+		if l == nil || last.again || s.track != last.track || s.link.root != last.link.root {
 			l = w.sampleLane(uint64(s.Thread), s.track, s.link)
-			last.lane = l
+			last.lane, last.track = l, s.track
+			last.again = s.track != 0 && w.view.dict.tracks.get(s.track).at == 0
 		}
-		last.goroutine, last.labels, last.link, last.tick, last.track = s.Goroutine, s.Labels, s.link, s.tick, s.track
+		last.goroutine, last.labels, last.link, last.tick = s.Goroutine, s.Labels, s.link, s.tick
 		s.Stack = s.link.sid
 		w.rows.addSample(l, &s.SampleRow)
 	}
@@ -237,7 +238,7 @@ func (w *worker) addSample(at place, s *pendingSample) {
 		return
 	}
 	last := &w.last.samples[at.last]
-	last.goroutine, last.labels, last.lane, last.link, last.tick, last.track = s.Goroutine, s.Labels, at.lane, s.link, s.tick, s.track
+	last.goroutine, last.labels, last.lane, last.link, last.tick, last.again = s.Goroutine, s.Labels, at.lane, s.link, s.tick, true
 	s.Stack = s.link.sid
 	w.addTo(at, s)
 }
@@ -299,6 +300,7 @@ type lastSample struct {
 	lane      *lane
 	link      stackLink
 	labels    stream.LabelsID
+	again     bool // the lane is to be looked up: each sample of a track that is not defined is noted
 }
 
 type lastSlot struct {
