@@ -399,7 +399,7 @@ func TestNumberedLane(t *testing.T) {
 			for i := range 64 {
 				s := pendingSample{SampleRow: stream.SampleRow{Thread: int64(i % 3)}, track: uint64(i / 3 % 4), link: stackLink{stream.StackID(i / 12 % 3), int32(i / 12 % 2)}}
 				want := w.sampleLane(uint64(s.Thread), s.track, s.link)
-				w.pending = append(w.pending[:0], s)
+				w.pending[0], w.waiting = s, 1
 				at := w.knownPlaces(nil)[0]
 				got, number := at.lane, at.number
 				if got == nil {

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -26,123 +25,131 @@ const oneByte = 0x80
 // readPlain reads samples, with and without stacks of their own. Their windows are ignored: the recorder's "cpu window" markers
 // show them.
 func (w *worker) readPlain(u *chunks.Run, at int) int {
-	data, pending, tick := u.Data[:len(u.Data)+rawformat.Slack], w.pending, w.tick
-	for at < len(u.Data) {
-		kind, size := rawformat.Kind(data[at+1]), uint(data[at])
+	waiting, tick, end := w.waiting, w.tick, u.Index+uint64(len(u.Data))
+	rest := u.Data[at : len(u.Data)+rawformat.Slack]
+	for len(rest) > rawformat.Slack && waiting < uint(len(w.pending)) {
+		kind, block := rawformat.Kind(rest[1]), uint(rest[0])
 		if kind != rawformat.KindSample && kind != rawformat.KindSameSample {
 			break
 		}
-		if len(pending) == cap(pending) {
-			pending = slices.Grow(pending, 1)
-		}
-		s := &pending[:len(pending)+1][len(pending)]
-		ints := (*[intBytes]byte)(data[at+2:])
+		s := &w.pending[waiting]
+		ints := (*[intBytes]byte)(rest[2:])
 		passed, length := rawformat.WordUint(binary.LittleEndian.Uint64(ints[:]))
 		n := uint(length)
-		thread, n := uint64(ints[n&63]), n+1
-		if thread >= oneByte {
-			thread, n = longer(ints, n-1)
+		thread, size := steady(binary.LittleEndian.Uint32(ints[n&63:]))
+		if n += size; length == 0 || size == 0 {
+			break
 		}
-		goroutine, n := uint64(ints[n&63]), n+1
-		if goroutine >= oneByte {
-			goroutine, n = longer(ints, n-1)
+		goroutine := uint64(ints[n&63])
+		if n++; goroutine >= oneByte {
+			if goroutine, length = rawformat.WordUint(binary.LittleEndian.Uint64(ints[(n-1)&63:])); length == 0 {
+				break
+			}
+			n += uint(length) - 1
 		}
 		s.Thread, s.Goroutine, s.link = int64(thread), int64(goroutine), stackLink{}
 		s.track, s.stack, s.like = 0, 0, likeStack
-		bits := uint(0)
 		if kind == rawformat.KindSample {
-			track := uint64(ints[n&63])
-			if n++; track >= oneByte {
-				track, n = longer(ints, n-1)
+			track, size := steady(binary.LittleEndian.Uint32(ints[n&63:]))
+			if n += size; size == 0 {
+				break
 			}
-			stack, stackBits := short(binary.LittleEndian.Uint32(ints[n&63:]))
-			bits, n = stackBits, n+stackBits/8
-			s.track, s.stack, s.like = track, uint64(stack), likeNone
+			stack, size, ok := short(binary.LittleEndian.Uint32(ints[n&63:]))
+			if n += size; !ok || stack == inlineStack {
+				break
+			}
+			s.track, s.stack, s.like = uint64(track), uint64(stack), likeNone
 		}
-		weight, n := uint64(ints[n&63]), n+1
-		if weight >= oneByte {
-			weight, n = longer(ints, n-1)
+		weight := ints[n&63]
+		cpu, size, ok := short(binary.LittleEndian.Uint32(ints[(n+1)&63:]))
+		s.Weight, s.CPU, n = int64(weight), int64(cpu)-1, n+1+size
+		if !ok || weight >= oneByte {
+			break
 		}
-		cpu, cpuBits := short(binary.LittleEndian.Uint32(ints[n&63:]))
-		s.Weight, s.CPU, n = int64(weight), int64(cpu)-1, n+cpuBits/8
 		if kind == rawformat.KindSample {
-			if n++; ints[(n-1)&63] >= oneByte {
-				_, n = longer(ints, n-1)
+			if _, size = steady(binary.LittleEndian.Uint32(ints[n&63:])); size == 0 {
+				break
 			}
+			n += size
 		}
-		if length == 0 || (bits|cpuBits)%8 != 0 || n+1 > size || size >= oneByte || s.stack == inlineStack {
+		if n+1 > block || block >= oneByte {
 			break
 		}
 		tick += uint64(rawformat.Unzigzag(passed))
-		s.tick, s.Index, s.Labels = tick, u.Index+uint64(at), w.labels
-		pending = pending[:len(pending)+1]
-		at += 1 + int(size)
+		s.tick, s.Index, s.Labels = tick, end-uint64(len(rest)-rawformat.Slack), w.labels
+		waiting++
+		rest = rest[1+block:]
 	}
-	w.pending, w.tick = pending, tick
-	return at
+	w.waiting, w.tick = waiting, tick
+	return len(u.Data) + rawformat.Slack - len(rest)
 }
 
 // readBusy reads samples that are relative to the blocks before, with and without CPU time that was measured.
 func (w *worker) readBusy(u *chunks.Run, at int) int {
-	data, pending, tick, of := u.Data[:len(u.Data)+rawformat.Slack], w.pending, w.tick, w.sampling
-	for at < len(u.Data) {
-		kind, size := rawformat.Kind(data[at+1]), uint(data[at])
+	waiting, tick, of, end := w.waiting, w.tick, w.sampling, u.Index+uint64(len(u.Data))
+	rest := u.Data[at : len(u.Data)+rawformat.Slack]
+	for len(rest) > rawformat.Slack && waiting < uint(len(w.pending)) {
+		kind, block := rawformat.Kind(rest[1]), uint(rest[0])
 		if kind != rawformat.KindBusy && kind != rawformat.KindBusyFor {
 			break
 		}
-		if len(pending) == cap(pending) {
-			pending = slices.Grow(pending, 1)
-		}
-		s := &pending[:len(pending)+1][len(pending)]
-		ints := (*[intBytes]byte)(data[at+2:])
+		s := &w.pending[waiting]
+		ints := (*[intBytes]byte)(rest[2:])
 		passed, length := rawformat.WordUint(binary.LittleEndian.Uint64(ints[:]))
 		n := uint(length)
-		thread, n := uint64(ints[n&63]), n+1
-		if thread >= oneByte {
-			thread, n = longer(ints, n-1)
-		}
-		goroutine, n := uint64(ints[n&63]), n+1
-		if goroutine >= oneByte {
-			goroutine, n = longer(ints, n-1)
-		}
-		stack, bits := short(binary.LittleEndian.Uint32(ints[n&63:]))
-		n += bits / 8
-		s.CPU = of.cpu()
-		if kind == rawformat.KindBusyFor {
-			excess := uint64(ints[n&63])
-			if n++; excess >= oneByte {
-				excess, n = longer(ints, n-1)
-			}
-			s.CPU = of.busy(excess)
-		}
-		if length == 0 || bits%8 != 0 || n+1 > size || size >= oneByte || stack == inlineStack {
+		thread, size, ok := short(binary.LittleEndian.Uint32(ints[n&63:]))
+		if n += size; length == 0 || !ok {
 			break
 		}
-		of.thread += uint64(rawformat.Unzigzag(thread))
+		word := binary.LittleEndian.Uint64(ints[n&63:])
+		least, size, ok := short(uint32(word))
+		goroutine := uint64(least)
+		if !ok {
+			goroutine, length = rawformat.WordUint(word)
+			size = uint(length)
+		}
+		if n += size; length == 0 {
+			break
+		}
+		stack, size, ok := short(binary.LittleEndian.Uint32(ints[n&63:]))
+		if n += size; !ok || stack == inlineStack {
+			break
+		}
+		s.CPU = of.cpu()
+		if kind == rawformat.KindBusyFor {
+			excess, size, ok := short(binary.LittleEndian.Uint32(ints[n&63:]))
+			if n += size; !ok {
+				break
+			}
+			s.CPU = of.busy(uint64(excess))
+		}
+		if n+1 > block || block >= oneByte {
+			break
+		}
+		of.thread += uint64(rawformat.Unzigzag(uint64(thread)))
 		of.goroutine += uint64(rawformat.Unzigzag(goroutine))
 		s.Thread, s.Goroutine, s.Weight = known(of.thread), known(of.goroutine), 1
 		s.track, s.stack, s.link, s.like = of.track, uint64(stack), stackLink{}, likeNone
 		tick += uint64(rawformat.Unzigzag(passed)) * rawformat.SampleUnit
-		s.tick, s.Index, s.Labels = tick, u.Index+uint64(at), w.labels
-		pending = pending[:len(pending)+1]
-		at += 1 + int(size)
+		s.tick, s.Index, s.Labels = tick, end-uint64(len(rest)-rawformat.Slack), w.labels
+		waiting++
+		rest = rest[1+block:]
 	}
-	w.pending, w.tick, w.sampling = pending, tick, of
-	return at
+	w.waiting, w.tick, w.sampling = waiting, tick, of
+	return len(u.Data) + rawformat.Slack - len(rest)
 }
 
-// longer reads an integer that is longer than a byte. It is no part of what calls it, so that the usual case is short. If it is
-// longer than a word, next is beyond the end of any block whose length is a byte.
-//
-//go:noinline
-func longer(ints *[intBytes]byte, n uint) (v uint64, next uint) {
-	x := binary.LittleEndian.Uint64(ints[n&63:])
-	if x&0x8000 == 0 {
-		return x&0x7f | x>>1&0x3f80, n + 2
+// steady reads an integer of up to four bytes of which most have the same length, so that the processor guesses it right and
+// goes on with the next one; size is 0 if it is longer.
+func steady(w uint32) (v uint32, size uint) {
+	if v = w & 0x7f; w&0x80 == 0 {
+		return v, 1
 	}
-	v, size := rawformat.WordUint(x)
-	if size == 0 {
-		return 0, oneByte
+	if v |= w >> 1 & 0x3f80; w&0x8000 == 0 {
+		return v, 2
 	}
-	return v, n + uint(size)
+	if v |= w >> 2 & 0x1fc000; w&0x800000 == 0 {
+		return v, 3
+	}
+	return v | w>>3&0x0fe00000, uint(^w >> 31 << 2)
 }

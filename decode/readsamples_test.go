@@ -78,22 +78,22 @@ func TestReadSamples(t *testing.T) {
 			at = want.strictly1(u, at)
 		}
 		for at := 0; at < len(data); {
-			before := len(got.pending)
+			before := got.waiting
 			at = got.usual(u, at)
-			if taken += len(got.pending) - before; at < len(data) {
+			if taken += int(got.waiting - before); at < len(data) {
 				at = got.strictly1(u, at)
 				left++
 			}
 		}
-		for _, pending := range [][]pendingSample{want.pending, got.pending} {
-			for i := range pending { // not known yet
-				pending[i].Time, pending[i].Stack = 0, 0
+		for _, w := range []*worker{want, got} {
+			for i := range w.pending { // not known yet
+				w.pending[i].Time, w.pending[i].Stack = 0, 0
 			}
 		}
-		if len(got.pending) != len(want.pending) || got.tick != want.tick || got.sampling != want.sampling {
-			t.Fatalf("% x became %d samples until %d and %+v, want %d until %d and %+v", data, len(got.pending), got.tick, got.sampling, len(want.pending), want.tick, want.sampling)
+		if got.waiting != want.waiting || got.tick != want.tick || got.sampling != want.sampling {
+			t.Fatalf("% x became %d samples until %d and %+v, want %d until %d and %+v", data, got.waiting, got.tick, got.sampling, want.waiting, want.tick, want.sampling)
 		}
-		for i, s := range got.pending {
+		for i, s := range got.pending[:got.waiting] {
 			if s != want.pending[i] {
 				t.Fatalf("% x: sample %d is\n%+v, want\n%+v", data, i, s, want.pending[i])
 			}
@@ -101,6 +101,30 @@ func TestReadSamples(t *testing.T) {
 	}
 	if taken < 30_000 || left < 3_000 {
 		t.Errorf("%d samples were usual, %d entries not", taken, left)
+	}
+}
+
+// Samples that wait are as many as fit; there may be more of them in a run, of either way.
+func TestMoreSamplesThanWait(t *testing.T) {
+	for _, unusual := range []int{1, 2, 200} {
+		w, data := sampleWorker(0), []byte{}
+		w.rows = rows{pending: map[stream.Series]*stream.Batch{}}
+		w.view = &view{dict: &dictionary{}, lanes: map[trackKey]*lane{}}
+		w.view.dict.tracks.put(1, w.view.dict.keep([]byte("main")))
+		w.last.clear()
+		for i := range 200 {
+			cpu := uint64(5)
+			if i%unusual == 0 {
+				cpu = 1 << 40
+			}
+			body := []byte{byte(rawformat.KindSample), 2, 5, 1, 1, 0, 1}
+			data = rawformat.AppendBlock(data, append(rawformat.AppendUint(body, cpu), 0))
+		}
+		w.decode(&chunks.Run{Index: 1000, Data: append(data, make([]byte, rawformat.Slack)...)[:len(data)]})
+		b := w.rows.hand(nil).batches[0]
+		if b.Len() != 200 || !slices.IsSorted(b.Index) || !slices.IsSorted(b.Time) || w.tick != 1<<40+200 {
+			t.Errorf("one of %d is unusual: %d samples, until tick %d, want 200 until %d", unusual, b.Len(), w.tick, 1<<40+200)
+		}
 	}
 }
 
@@ -119,7 +143,7 @@ func TestStackBlockBeforeUsualSamples(t *testing.T) {
 			t.Fatalf("%d bytes were read as usual samples", at)
 		}
 		w.strictly1(u, at)
-		if link := w.pending[len(w.pending)-1].link; link != c.want {
+		if link := w.pending[w.waiting-1].link; link != c.want {
 			t.Errorf("a sample has the stack %v, want %v", link, c.want)
 		}
 	}
@@ -168,7 +192,7 @@ func TestUndefinedTracks(t *testing.T) {
 		w.last.clear()
 		for range 3 {
 			for _, track := range []uint64{9, 9, 1, 1} {
-				w.pending = append(w.pending, pendingSample{SampleRow: stream.SampleRow{Thread: 5}, track: track})
+				*w.wait(5, 0) = pendingSample{SampleRow: stream.SampleRow{Thread: 5}, track: track}
 			}
 			w.addSamples()
 		}

@@ -46,8 +46,13 @@ func (of *sampling) busy(excess uint64) int64 {
 
 // wait adds the next sample to those that are pending.
 func (w *worker) wait(thread, goroutine uint64) *pendingSample {
-	w.pending = append(w.pending, pendingSample{SampleRow: stream.SampleRow{Index: w.index, Thread: known(thread), Goroutine: known(goroutine), Labels: w.labels}, tick: w.tick})
-	return &w.pending[len(w.pending)-1]
+	if w.waiting == uint(len(w.pending)) {
+		w.addSamples()
+	}
+	s := &w.pending[w.waiting]
+	*s = pendingSample{SampleRow: stream.SampleRow{Index: w.index, Thread: known(thread), Goroutine: known(goroutine), Labels: w.labels}, tick: w.tick}
+	w.waiting++
+	return s
 }
 
 // sample ignores the window: the recorder's "cpu window" markers show it.
@@ -88,7 +93,7 @@ func (w *worker) busy(e *entry) {
 // busyFor is busy with CPU time that was measured.
 func (w *worker) busyFor(e *entry) {
 	w.busy(e)
-	w.pending[len(w.pending)-1].CPU = w.sampling.busy(e.v[4])
+	w.pending[w.waiting-1].CPU = w.sampling.busy(e.v[4])
 }
 
 func (w *worker) idle(e *entry) {
@@ -106,7 +111,7 @@ type place struct {
 // addSamples makes rows of pending samples, those of some blocks at once: looking up their stacks
 // together overlaps cache misses, in a fifth of the time.
 func (w *worker) addSamples() {
-	pending := w.pending
+	pending := w.pending[:w.waiting]
 	if len(pending) == 0 {
 		return
 	}
@@ -123,6 +128,7 @@ func (w *worker) addSamples() {
 		if s.link.sid == 0 {
 			w.withoutLink(s)
 		}
+		s.Stack = s.link.sid // long before the row is copied: a wide load that follows a narrow store to its place waits
 		if s.like == likeAll {
 			continue
 		}
@@ -137,14 +143,14 @@ func (w *worker) addSamples() {
 	} else {
 		w.addToLanes()
 	}
-	w.pending = pending[:0]
+	w.waiting = 0
 }
 
 // addGathered adds samples of many tracks, which are looked up together like their stacks: so many lanes and threads, too, are
 // far from each other in memory.
 func (w *worker) addGathered() {
 	w.places = w.knownPlaces(w.places[:0])
-	for i := range w.pending {
+	for i := range w.places {
 		s, at := &w.pending[i], &w.places[i]
 		who := whoOf(uint64(s.Thread), uint64(s.Goroutine))
 		if s.like != likeNone {
@@ -168,7 +174,7 @@ func (w *worker) knownPlaces(places []place) []place {
 	if w.run.grouping == ByThread {
 		tracks = nil
 	}
-	for i := range w.pending {
+	for i := range w.pending[:w.waiting] {
 		var at place
 		if n := w.pending[i].track; n < uint64(len(tracks)) && tracks[n].numbering == numbering {
 			at.lane, at.number = tracks[n].lane, tracks[n].number
@@ -195,7 +201,7 @@ const noRoot = -1
 
 // addToLanes adds samples of few tracks.
 func (w *worker) addToLanes() {
-	pending := w.pending
+	pending := w.pending[:w.waiting]
 	for i := range pending {
 		s := &pending[i]
 		who := whoOf(uint64(s.Thread), uint64(s.Goroutine))
@@ -215,7 +221,6 @@ func (w *worker) addToLanes() {
 			last.again = s.track != 0 && w.view.dict.tracks.get(s.track).at == 0
 		}
 		last.goroutine, last.labels, last.link, last.tick = s.Goroutine, s.Labels, s.link, s.tick
-		s.Stack = s.link.sid
 		w.rows.addSample(l, &s.SampleRow)
 	}
 }
@@ -239,7 +244,6 @@ func (w *worker) addSample(at place, s *pendingSample) {
 	}
 	last := &w.last.samples[at.last]
 	last.goroutine, last.labels, last.lane, last.link, last.tick, last.again = s.Goroutine, s.Labels, at.lane, s.link, s.tick, true
-	s.Stack = s.link.sid
 	w.addTo(at, s)
 }
 

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"gprof/chunks"
 	"gprof/rawformat"
@@ -77,14 +76,15 @@ func (l *loader) file() []byte {
 	return data[:len(data)+rawformat.Slack]
 }
 
-// short reads an integer of up to four bytes. A branch for its length would often be guessed wrong. size is in bits: 33
-// if it is longer, which adds up with others to no number of bytes.
-func short(w uint32) (v uint32, size uint) {
+// short reads an integer of up to four bytes; not ok: it is longer. A branch for its length would often be guessed wrong, and
+// to find the lowest bit takes some processors longer than to add up bytes by a product.
+func short(w uint32) (v uint32, size uint, ok bool) {
 	stop := ^w & 0x80808080
-	w &= (stop ^ (stop - 1)) & 0x7f7f7f7f
+	own := stop ^ (stop - 1)
+	w &= own & 0x7f7f7f7f
 	w = w&0x007f007f | w>>1&0x3f803f80
 	w = w&0x00003fff | w>>2&0x0fffc000
-	return w, uint(bits.TrailingZeros32(stop)) + 1
+	return w, uint(own & 0x01010101 * 0x01010101 >> 24), stop != 0
 }
 
 // sequence is an id and how it is written. Definitions of a kind mostly have one id after the other, so it need not be read
@@ -92,7 +92,7 @@ func short(w uint32) (v uint32, size uint) {
 type sequence struct {
 	id         uint32
 	word, mask uint64
-	size       uint // in bits
+	size       uint
 }
 
 // sequenceFrom begins with an id.
@@ -104,8 +104,8 @@ func sequenceFrom(id uint32) (s sequence) {
 
 func (s *sequence) write() {
 	var b [8]byte
-	s.size = 8 * uint(len(rawformat.AppendUint(b[:0], uint64(s.id))))
-	s.word, s.mask = binary.LittleEndian.Uint64(b[:]), 1<<s.size-1
+	s.size = uint(len(rawformat.AppendUint(b[:0], uint64(s.id))))
+	s.word, s.mask = binary.LittleEndian.Uint64(b[:]), 1<<(8*s.size)-1
 }
 
 func (s *sequence) next() {
@@ -121,7 +121,7 @@ func (s *sequence) begins(x uint64) bool { return x&s.mask == s.word }
 
 // behind is the sequence that goes on behind the id that a word begins with.
 func behind(x uint64) sequence {
-	id, _ := short(uint32(x))
+	id, _, _ := short(uint32(x))
 	return sequenceFrom(id + 1)
 }
 
@@ -131,13 +131,13 @@ func (l *loader) takeStacks(d *dictionary) {
 	for _, at := range l.sorted.Of(stackClass) {
 		n := uint(data[at-1]) - 1
 		x := binary.LittleEndian.Uint64(data[at+1:])
-		fields := x >> (next.size & 63)
-		parent, size := last.id, last.size
+		fields := x >> (8 * next.size & 63)
+		parent, size, known := last.id, last.size, true
 		if !last.begins(fields) {
-			parent, size = short(uint32(fields))
+			parent, size, known = short(uint32(fields))
 		}
-		frame, more := short(uint32(fields >> (size & 63)))
-		if !next.begins(x) || next.size+size+more != 8*n || n > 8 {
+		frame, more, ok := short(uint32(fields >> (8 * size & 63)))
+		if !known || !ok || !next.begins(x) || next.size+size+more != n || n > 8 {
 			l.takeAt(d, at)
 			next = behind(x)
 			last = sequenceFrom(next.id - 1)
@@ -155,10 +155,10 @@ func (l *loader) takeFrames(d *dictionary) {
 	for _, at := range l.sorted.Of(frameClass) {
 		n := uint(data[at-1]) - 1
 		x := binary.LittleEndian.Uint64(data[at+1:])
-		fields := x >> (next.size & 63)
-		module, size := short(uint32(fields))
-		offset, more := short(uint32(fields >> (size & 63)))
-		if !next.begins(x) || next.size+size+more != 8*n || n > 8 {
+		fields := x >> (8 * next.size & 63)
+		module, size, known := short(uint32(fields))
+		offset, more, ok := short(uint32(fields >> (8 * size & 63)))
+		if !known || !ok || !next.begins(x) || next.size+size+more != n || n > 8 {
 			l.takeAt(d, at)
 			next = behind(x)
 			continue
@@ -174,8 +174,8 @@ func (l *loader) takeStrings(d *dictionary) {
 	for _, at := range l.sorted.Of(stringClass) {
 		n := uint(data[at-1]) - 1
 		x := binary.LittleEndian.Uint64(data[at+1:])
-		from := uint(at) + 1 + next.size/8
-		if !next.begins(x) || next.size/8 >= n || uint(data[from]) != n-next.size/8-1 {
+		from := uint(at) + 1 + next.size
+		if !next.begins(x) || next.size >= n || uint(data[from]) != n-next.size-1 {
 			l.takeAt(d, at)
 			next = behind(x)
 			continue

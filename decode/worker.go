@@ -65,7 +65,8 @@ type worker struct {
 	stack    inlineStackRef
 	sampling sampling
 	last     lastSamples
-	pending  []pendingSample
+	pending  [64]pendingSample
+	waiting  uint    // of pending
 	places   []place // of pending, while samples of many tracks are gathered
 	entry    entry
 
@@ -227,6 +228,10 @@ func (w *worker) decode(u *chunks.Run) {
 		if read := sampleReaders[data[at+1]]; read != nil {
 			if at = read(w, u, at); at == size {
 				break
+			}
+			if w.waiting == uint(len(w.pending)) {
+				w.addSamples()
+				continue
 			}
 		}
 		w.index = u.Index + uint64(at)

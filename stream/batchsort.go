@@ -1,9 +1,10 @@
 package stream
 
 import (
-	"math/bits"
+	"math"
 	"slices"
 
+	"gprof/stream/internal/pack"
 	"gprof/stream/internal/runs"
 )
 
@@ -55,17 +56,13 @@ const shortAscent = 64
 
 // tangled reports whether the rows of b are in order for short stretches only.
 func (b *Batch) tangled() bool {
-	times, index := b.Time, b.Index[:len(b.Time)]
-	descents := 0
-	for i := 1; i < len(times); i++ {
-		if times[i] < times[i-1] {
-			descents++
-		}
-		if times[i] == times[i-1] && index[i] < index[i-1] {
-			descents++
+	most := b.Len() / shortAscent
+	for at := b.ascent(0); at < b.Len(); at = b.ascent(at) {
+		if most--; most < 0 {
+			return true
 		}
 	}
-	return descents*shortAscent > b.Len()
+	return false
 }
 
 // ascent is the end of the sorted stretch that begins at from.
@@ -92,48 +89,46 @@ const (
 
 // roughly sorts rows by the upper bits of their times.
 func (o *batchSorter) roughly(times []Time) {
-	first, last := times[0], times[0]
-	for _, t := range times {
-		first, last = min(first, t), max(last, t)
-	}
-	dropped := max(0, bits.Len64(uint64(last)-uint64(first))-2*digitBits)
+	first, size := pack.Span(times)
+	dropped := uint(max(0, size-2*digitBits)) & 63
 	var low, high [1 << digitBits]int32
 	for _, t := range times {
-		digits := (uint64(t) - uint64(first)) >> dropped
+		digits := (uint64(t) - first) >> dropped
 		low[digits&digitMask]++
 		high[digits>>digitBits&digitMask]++
 	}
 	begins(low[:])
 	begins(high[:])
 	o.keys = slices.Grow(o.keys[:0], len(times))[:len(times)]
+	keys, order := o.keys, o.order
 	for i, t := range times {
-		digits := (uint64(t) - uint64(first)) >> dropped
+		digits := (uint64(t) - first) >> dropped
 		at := &low[digits&digitMask]
-		o.keys[*at] = digits>>digitBits<<32 | uint64(i)
+		keys[*at] = digits>>digitBits<<32 | uint64(i)
 		*at++
 	}
-	for _, key := range o.keys {
+	for _, key := range keys {
 		at := &high[key>>32&digitMask]
-		o.order[*at] = int32(key)
+		order[*at] = int32(key)
 		*at++
 	}
 }
 
 // settle sorts rows that are nearly in order; false if they aren't.
 func (o *batchSorter) settle(b *Batch) bool {
-	budget := maxMoves * len(o.order)
-	var last runs.Key
-	for i, row := range o.order {
-		key := b.key(int(row))
-		if i == 0 || !key.Less(last) {
-			last = key
+	order, times := o.order, b.Time
+	budget := maxMoves * len(order)
+	last := Time(math.MinInt64)
+	for i, row := range order {
+		if t := times[row]; t > last || i == 0 {
+			last = t
 			continue
 		}
-		to := i
-		for ; to > 0 && key.Less(b.key(int(o.order[to-1]))); to-- {
-			o.order[to] = o.order[to-1]
+		key, to := b.key(int(row)), i
+		for ; to > 0 && key.Less(b.key(int(order[to-1]))); to-- {
+			order[to] = order[to-1]
 		}
-		o.order[to] = row
+		order[to] = row
 		if budget -= i - to; budget < 0 {
 			return false
 		}

@@ -33,24 +33,29 @@ func (b *Batch) AppendSamples(all []SampleRow, rows []int32) {
 func (b *Batch) AppendSampleRows(rows []SampleRow) {
 	n, all := b.Len(), len(rows)
 	times, index, stacks := more(&b.Time, all), more(&b.Index, all), more(&b.Stack, all)
+	for i := range rows { // two loops, so that registers suffice
+		s := &rows[i]
+		times[i], index[i], stacks[i] = s.Time, s.Index, s.Stack
+	}
 	weights, cpu := more(&b.Weight, all), more(&b.CPU, all)
-	var any SampleRow // bits that some row has
+	var threads, goroutines int64 // bits that some row has
+	var labels LabelsID
 	for i := range rows {
 		s := &rows[i]
-		times[i], index[i], stacks[i], weights[i], cpu[i] = s.Time, s.Index, s.Stack, s.Weight, s.CPU
-		any.Thread, any.Goroutine, any.Labels = any.Thread|s.Thread, any.Goroutine|s.Goroutine, any.Labels|s.Labels
+		weights[i], cpu[i] = s.Weight, s.CPU
+		threads, goroutines, labels = threads|s.Thread, goroutines|s.Goroutine, labels|s.Labels
 	}
-	if len(b.Thread) > 0 || any.Thread != 0 {
+	if len(b.Thread) > 0 || threads != 0 {
 		for i, to := 0, moreSparse(&b.Thread, n, all); i < len(to); i++ {
 			to[i] = rows[i].Thread
 		}
 	}
-	if len(b.Goroutine) > 0 || any.Goroutine != 0 {
+	if len(b.Goroutine) > 0 || goroutines != 0 {
 		for i, to := 0, moreSparse(&b.Goroutine, n, all); i < len(to); i++ {
 			to[i] = rows[i].Goroutine
 		}
 	}
-	if len(b.Labels) > 0 || any.Labels != 0 {
+	if len(b.Labels) > 0 || labels != 0 {
 		for i, to := 0, moreSparse(&b.Labels, n, all); i < len(to); i++ {
 			to[i] = rows[i].Labels
 		}

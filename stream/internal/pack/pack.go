@@ -41,16 +41,20 @@ func (e *Encoder) Scratch(n int) []uint64 { return e.scratch[:n] }
 // AppendDelta, too.
 func Gather[T Integer](e *Encoder, column []T, rows []int32) []uint64 {
 	values := e.scratch[:len(rows)]
+	to := values
+	for ; len(rows) > 4 && len(to) > 4; rows, to = rows[4:], to[4:] {
+		to[0], to[1], to[2], to[3] = uint64(column[rows[0]]), uint64(column[rows[1]]), uint64(column[rows[2]]), uint64(column[rows[3]])
+	}
 	for i, row := range rows {
-		values[i] = uint64(column[row])
+		to[i] = uint64(column[row])
 	}
 	return values
 }
 
 // Append encodes a column of 1 to MaxRows rows.
 func Append[T Integer](dst []byte, column []T) []byte {
-	base, width := span(column)
-	return appendSpan(dst, column, base, width)
+	base, size := Span(column)
+	return appendSpan(dst, column, base, widthOf(size))
 }
 
 // appendSpan encodes a column of that base and width.
@@ -65,58 +69,76 @@ func appendSpan[T Integer](dst []byte, column []T, base uint64, width int) []byt
 	return dst[:end]
 }
 
-// span is a base that all rows are above of, or at, and the width of what they are above
-// it. That is not always the least row: or-ing how far rows are from the first takes half
-// the time of finding it.
-func span[T Integer](column []T) (base uint64, width int) {
+// Span returns a base that all rows are above of, or at, and how many bits what they are
+// above it takes. That is not always the least row: or-ing how far rows are from the first
+// takes half the time of finding it.
+func Span[T Integer](column []T) (base uint64, size int) {
 	base = uint64(column[0])
 	var apart, signs int64
+	for ; len(column) > 4; column = column[4:] {
+		a, b, c, d := int64(uint64(column[0])-base), int64(uint64(column[1])-base), int64(uint64(column[2])-base), int64(uint64(column[3])-base)
+		apart |= unsigned(a) | unsigned(b) | unsigned(c) | unsigned(d)
+		signs |= a | b | c | d
+	}
 	for _, v := range column {
 		d := int64(uint64(v) - base)
-		apart |= d ^ d>>63
+		apart |= unsigned(d)
 		signs |= d
 	}
 	return spanOf(base, uint64(apart), signs)
 }
 
+// unsigned has as many bits as d without its sign.
+func unsigned(d int64) int64 { return d ^ d>>63 }
+
 // spanOf is that of rows that are, or-ed, so far apart from one of them, as numbers without and with their signs.
-func spanOf(one, apart uint64, signs int64) (base uint64, width int) {
-	size := bits.Len64(apart)
+func spanOf(one, apart uint64, signs int64) (base uint64, size int) {
+	size = bits.Len64(apart)
 	if signs < 0 {
 		one -= 1 << size
 		size++
 	}
-	return one, (size + 7) / 8
+	return one, size
 }
 
+// widthOf is the width of numbers of so many bits.
+func widthOf(size int) int { return (size + 7) / 8 }
+
 // put stores values of a width, which may spill over into the slack. The widths that are
-// common have loops of their own, in which they are constant.
+// common have loops of their own, in which they are constant. Values are stored, and by
+// the functions below loaded, four at a time: to check the slices takes longer than a value.
 func put[T Integer](out []byte, column []T, base uint64, width int) {
 	switch width {
 	case 1:
-		for i, v := range column {
-			out[i] = byte(uint64(v) - base)
+		for ; len(column) > 4 && len(out) > 4; column, out = column[4:], out[4:] {
+			out[0], out[1] = byte(uint64(column[0])-base), byte(uint64(column[1])-base)
+			out[2], out[3] = byte(uint64(column[2])-base), byte(uint64(column[3])-base)
 		}
 	case 2:
-		for _, v := range column {
-			binary.LittleEndian.PutUint16(out, uint16(uint64(v)-base))
-			out = out[2:]
+		for ; len(column) > 4 && len(out) > 8; column, out = column[4:], out[8:] {
+			binary.LittleEndian.PutUint16(out, uint16(uint64(column[0])-base))
+			binary.LittleEndian.PutUint16(out[2:], uint16(uint64(column[1])-base))
+			binary.LittleEndian.PutUint16(out[4:], uint16(uint64(column[2])-base))
+			binary.LittleEndian.PutUint16(out[6:], uint16(uint64(column[3])-base))
 		}
 	case 3:
-		for _, v := range column {
-			binary.LittleEndian.PutUint32(out, uint32(uint64(v)-base))
-			out = out[3:]
+		for ; len(column) > 4 && len(out) > 12; column, out = column[4:], out[12:] {
+			binary.LittleEndian.PutUint32(out, uint32(uint64(column[0])-base))
+			binary.LittleEndian.PutUint32(out[3:], uint32(uint64(column[1])-base))
+			binary.LittleEndian.PutUint32(out[6:], uint32(uint64(column[2])-base))
+			binary.LittleEndian.PutUint32(out[9:], uint32(uint64(column[3])-base))
 		}
 	case 4:
-		for _, v := range column {
-			binary.LittleEndian.PutUint32(out, uint32(uint64(v)-base))
-			out = out[4:]
+		for ; len(column) > 4 && len(out) > 16; column, out = column[4:], out[16:] {
+			binary.LittleEndian.PutUint32(out, uint32(uint64(column[0])-base))
+			binary.LittleEndian.PutUint32(out[4:], uint32(uint64(column[1])-base))
+			binary.LittleEndian.PutUint32(out[8:], uint32(uint64(column[2])-base))
+			binary.LittleEndian.PutUint32(out[12:], uint32(uint64(column[3])-base))
 		}
-	default:
-		for _, v := range column {
-			binary.LittleEndian.PutUint64(out, uint64(v)-base)
-			out = out[width:]
-		}
+	}
+	for _, v := range column {
+		binary.LittleEndian.PutUint64(out, uint64(v)-base)
+		out = out[width:]
 	}
 }
 
@@ -126,19 +148,28 @@ func AppendDelta[T Integer](dst []byte, e *Encoder, column []T) []byte {
 	if len(column) > 1 {
 		base = uint64(column[1]) - uint64(column[0])
 	}
-	deltas, last := e.scratch[:len(column)], uint64(column[0])
-	deltas[0] = base // no other difference would do, and not widen the column
+	all, last := e.scratch[:len(column)], uint64(column[0])
+	all[0] = base // no other difference would do, and not widen the column
 	dst = binary.AppendVarint(dst, int64(last-base))
 	var apart, signs int64
-	for i, v := range column[1:] {
+	column, deltas := column[1:], all[1:]
+	for ; len(column) > 4 && len(deltas) > 4; column, deltas = column[4:], deltas[4:] {
+		v0, v1, v2, v3 := uint64(column[0]), uint64(column[1]), uint64(column[2]), uint64(column[3])
+		d0, d1, d2, d3 := v0-last, v1-v0, v2-v1, v3-v2
+		deltas[0], deltas[1], deltas[2], deltas[3], last = d0, d1, d2, d3, v3
+		a, b, c, d := int64(d0-base), int64(d1-base), int64(d2-base), int64(d3-base)
+		apart |= unsigned(a) | unsigned(b) | unsigned(c) | unsigned(d)
+		signs |= a | b | c | d
+	}
+	for i, v := range column {
 		delta := uint64(v) - last
-		deltas[i+1], last = delta, uint64(v)
+		deltas[i], last = delta, uint64(v)
 		d := int64(delta - base)
-		apart |= d ^ d>>63
+		apart |= unsigned(d)
 		signs |= d
 	}
-	base, width := spanOf(base, uint64(apart), signs)
-	return appendSpan(dst, deltas, base, width)
+	base, size := spanOf(base, uint64(apart), signs)
+	return appendSpan(dst, all, base, widthOf(size))
 }
 
 // Reader decodes columns, one after the other. After invalid bytes it is Bad and returns
@@ -214,67 +245,84 @@ func (r *Reader) Values(n int) (v Values) {
 
 // Decode decodes as many rows as to has, from that one on.
 func Decode[T Integer](to []T, v *Values, from int) {
-	base, data := v.base, v.data
-	if v.width > 0 {
-		data = data[v.width*from:]
+	base, data, width := v.base, v.data, v.width
+	if width > 0 {
+		data = data[width*from:]
 	}
-	switch v.width {
+	switch width {
 	case 0:
 		for i := range to {
 			to[i] = T(base)
 		}
+		return
 	case 1:
-		for i := range to {
-			to[i] = T(base + uint64(data[i]))
+		for ; len(to) > 4 && len(data) > 4; to, data = to[4:], data[4:] {
+			to[0], to[1] = T(base+uint64(data[0])), T(base+uint64(data[1]))
+			to[2], to[3] = T(base+uint64(data[2])), T(base+uint64(data[3]))
 		}
 	case 2:
-		for i := range to {
-			to[i] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		for ; len(to) > 4 && len(data) > 8; to, data = to[4:], data[8:] {
+			to[0] = T(base + uint64(binary.LittleEndian.Uint16(data)))
+			to[1] = T(base + uint64(binary.LittleEndian.Uint16(data[2:])))
+			to[2] = T(base + uint64(binary.LittleEndian.Uint16(data[4:])))
+			to[3] = T(base + uint64(binary.LittleEndian.Uint16(data[6:])))
 		}
 	case 3:
-		for i := range to {
-			to[i] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
+		for ; len(to) > 4 && len(data) > 12; to, data = to[4:], data[12:] {
+			to[0] = T(base + uint64(binary.LittleEndian.Uint32(data)&0xffffff))
+			to[1] = T(base + uint64(binary.LittleEndian.Uint32(data[3:])&0xffffff))
+			to[2] = T(base + uint64(binary.LittleEndian.Uint32(data[6:])&0xffffff))
+			to[3] = T(base + uint64(binary.LittleEndian.Uint32(data[9:])&0xffffff))
 		}
 	case 4:
-		for i := range to {
-			to[i] = T(base + uint64(binary.LittleEndian.Uint32(data[4*i:])))
+		for ; len(to) > 4 && len(data) > 16; to, data = to[4:], data[16:] {
+			to[0] = T(base + uint64(binary.LittleEndian.Uint32(data)))
+			to[1] = T(base + uint64(binary.LittleEndian.Uint32(data[4:])))
+			to[2] = T(base + uint64(binary.LittleEndian.Uint32(data[8:])))
+			to[3] = T(base + uint64(binary.LittleEndian.Uint32(data[12:])))
 		}
-	default:
-		mask := ^uint64(0) >> (64 - 8*v.width)
-		for i := range to {
-			to[i] = T(base + binary.LittleEndian.Uint64(data[v.width*i:])&mask)
-		}
+	}
+	mask := ^uint64(0) >> (64 - 8*width)
+	for i := range to {
+		to[i] = T(base + binary.LittleEndian.Uint64(data[width*i:])&mask)
 	}
 }
 
 // Place decodes rows from that one on to their places in a column.
 func Place[T Integer](to []T, v *Values, from int, places []uint16) {
-	base, data := v.base, v.data
-	if v.width > 0 {
-		data = data[v.width*from:]
+	base, data, width := v.base, v.data, v.width
+	if width > 0 {
+		data = data[width*from:]
 	}
-	switch v.width {
+	switch width {
 	case 0:
 		for _, at := range places {
 			to[at] = T(base)
 		}
+		return
 	case 1:
-		for i, at := range places {
-			to[at] = T(base + uint64(data[i]))
+		for ; len(places) > 4 && len(data) > 4; places, data = places[4:], data[4:] {
+			to[places[0]], to[places[1]] = T(base+uint64(data[0])), T(base+uint64(data[1]))
+			to[places[2]], to[places[3]] = T(base+uint64(data[2])), T(base+uint64(data[3]))
 		}
 	case 2:
-		for i, at := range places {
-			to[at] = T(base + uint64(binary.LittleEndian.Uint16(data[2*i:])))
+		for ; len(places) > 4 && len(data) > 8; places, data = places[4:], data[8:] {
+			to[places[0]] = T(base + uint64(binary.LittleEndian.Uint16(data)))
+			to[places[1]] = T(base + uint64(binary.LittleEndian.Uint16(data[2:])))
+			to[places[2]] = T(base + uint64(binary.LittleEndian.Uint16(data[4:])))
+			to[places[3]] = T(base + uint64(binary.LittleEndian.Uint16(data[6:])))
 		}
 	case 3:
-		for i, at := range places {
-			to[at] = T(base + uint64(binary.LittleEndian.Uint32(data[3*i:])&0xffffff))
+		for ; len(places) > 4 && len(data) > 12; places, data = places[4:], data[12:] {
+			to[places[0]] = T(base + uint64(binary.LittleEndian.Uint32(data)&0xffffff))
+			to[places[1]] = T(base + uint64(binary.LittleEndian.Uint32(data[3:])&0xffffff))
+			to[places[2]] = T(base + uint64(binary.LittleEndian.Uint32(data[6:])&0xffffff))
+			to[places[3]] = T(base + uint64(binary.LittleEndian.Uint32(data[9:])&0xffffff))
 		}
-	default:
-		mask := ^uint64(0) >> (64 - 8*v.width)
-		for i, at := range places {
-			to[at] = T(base + binary.LittleEndian.Uint64(data[v.width*i:])&mask)
-		}
+	}
+	mask := ^uint64(0) >> (64 - 8*width)
+	for i, at := range places {
+		to[at] = T(base + binary.LittleEndian.Uint64(data[width*i:])&mask)
 	}
 }
 
@@ -290,9 +338,9 @@ func Read[T Integer](column []T, r *Reader, n int) []T {
 func ReadDelta[T Integer](column []T, r *Reader, n int) []T {
 	before := r.signed()
 	column = Read(column, r, n)
-	for i, delta := range column[len(column)-n:] {
-		before += uint64(delta)
-		column[len(column)-n+i] = T(before)
+	for at := len(column) - n; at < len(column); at++ {
+		before += uint64(column[at])
+		column[at] = T(before)
 	}
 	return column
 }

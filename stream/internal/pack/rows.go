@@ -26,8 +26,9 @@ func AppendRows(dst []byte, rows []Row) []byte {
 	var at [len(base)]int
 	stride := 0
 	for k := range base {
-		width := 0
-		base[k], width = spanOf(base[k], apart[k], int64(signs[k]))
+		size := 0
+		base[k], size = spanOf(base[k], apart[k], int64(signs[k]))
+		width := widthOf(size)
 		dst = append(binary.AppendVarint(dst, int64(base[k])), byte(width))
 		at[k] = stride
 		stride += width
