@@ -24,7 +24,7 @@ const maxStrands = 512
 // A heap finds the next row by branches, many of which the processor guesses wrong if runs
 // alternate. Sorting all rows anew takes less time.
 func (m *runMerger) braid(room *room) bool {
-	if len(m.heap) < 2 || len(m.heap) > maxStrands {
+	if len(m.heap) < 2 || len(m.heap) > maxStrands || room.rows == 0 {
 		return false
 	}
 	m.strands.find(m.heap, m.braidEnd())
