@@ -8,10 +8,11 @@ import (
 )
 
 // Most entries are samples. The loops below read them in less time than [entry.read] and the handlers, to which they leave
-// whatever is not usual: integers that are too long, a stack block before the sample, fields that are missing. What the
-// loops have in common is no function of its own: the compiler would not inline it, and a call for each sample shows.
+// whatever is not usual: a stack block before the sample, fields that are missing, and integers of more than eight bytes, of
+// more than four where these are a thread, a track, a stack, a weight, or an excess. What the loops have in common is no
+// function of its own: the compiler would not inline it, and a call for each sample shows.
 
-// sampleReaders read usual samples from an entry of that kind on, and return where the next entry begins that is none.
+// sampleReaders read usual samples from an entry of that kind on, as many as may wait, and return where the next entry begins.
 var sampleReaders = [256]func(w *worker, u *chunks.Run, at int) int{
 	rawformat.KindSample:     (*worker).readPlain,
 	rawformat.KindSameSample: (*worker).readPlain,
@@ -41,11 +42,11 @@ func (w *worker) readPlain(u *chunks.Run, at int) int {
 			break
 		}
 		goroutine := uint64(ints[n&63])
-		if n++; goroutine >= oneByte {
-			if goroutine, length = rawformat.WordUint(binary.LittleEndian.Uint64(ints[(n-1)&63:])); length == 0 {
-				break
-			}
-			n += uint(length) - 1
+		if length = 1; goroutine >= oneByte {
+			goroutine, length = rawformat.WordUint(binary.LittleEndian.Uint64(ints[n&63:]))
+		}
+		if n += uint(length); length == 0 {
+			break
 		}
 		s.Thread, s.Goroutine, s.link = int64(thread), int64(goroutine), stackLink{}
 		s.track, s.stack, s.like = 0, 0, likeStack
@@ -60,17 +61,26 @@ func (w *worker) readPlain(u *chunks.Run, at int) int {
 			}
 			s.track, s.stack, s.like = uint64(track), uint64(stack), likeNone
 		}
-		weight := ints[n&63]
-		cpu, size, ok := short(binary.LittleEndian.Uint32(ints[(n+1)&63:]))
-		s.Weight, s.CPU, n = int64(weight), int64(cpu)-1, n+1+size
-		if !ok || weight >= oneByte {
+		weight, size := steady(binary.LittleEndian.Uint32(ints[n&63:]))
+		if n += size; size == 0 {
 			break
 		}
+		word := binary.LittleEndian.Uint64(ints[n&63:])
+		least, size, ok := short(uint32(word))
+		cpu := uint64(least)
+		if !ok {
+			cpu, length = rawformat.WordUint(word)
+			size = uint(length)
+		}
+		if n += size; length == 0 {
+			break
+		}
+		s.Weight, s.CPU = int64(weight), int64(cpu)-1
 		if kind == rawformat.KindSample {
-			if _, size = steady(binary.LittleEndian.Uint32(ints[n&63:])); size == 0 {
+			_, length = rawformat.WordUint(binary.LittleEndian.Uint64(ints[n&63:]))
+			if n += uint(length); length == 0 {
 				break
 			}
-			n += size
 		}
 		if n+1 > block || block >= oneByte {
 			break
@@ -151,5 +161,5 @@ func steady(w uint32) (v uint32, size uint) {
 	if v |= w >> 2 & 0x1fc000; w&0x800000 == 0 {
 		return v, 3
 	}
-	return v | w>>3&0x0fe00000, uint(^w >> 31 << 2)
+	return v | w>>3&0x0fe00000, 4 * uint(^w>>31)
 }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,11 +23,11 @@ func sampleBlocks(random *rand.Rand) (data []byte) {
 		}
 		body := []byte{byte(kind)}
 		for range rawformat.Kinds[kind].Fields {
-			bits := []int{2, 7, 14, 28}[random.IntN(4)]
 			if !usual && random.IntN(10) == 0 {
-				bits = random.IntN(65)
+				body = appendUnusual(body, random)
+			} else {
+				body = rawformat.AppendUint(body, random.Uint64()>>(64-[]int{2, 7, 14, 28}[random.IntN(4)]))
 			}
-			body = rawformat.AppendUint(body, random.Uint64()>>(64-bits))
 		}
 		if !usual && random.IntN(10) == 0 {
 			body = body[:1+random.IntN(len(body))]
@@ -37,6 +38,17 @@ func sampleBlocks(random *rand.Rand) (data []byte) {
 		data = rawformat.AppendBlock(data, body)
 	}
 	return data
+}
+
+// appendUnusual appends an integer of any length: at the end of those of so many bits, or with bytes that add nothing.
+func appendUnusual(body []byte, random *rand.Rand) []byte {
+	if random.IntN(2) == 0 {
+		return rawformat.AppendUint(body, 1<<(7*random.IntN(10))-uint64(random.IntN(2)))
+	}
+	for range random.IntN(11) {
+		body = append(body, 0x80|byte(random.Uint32()>>random.IntN(8)))
+	}
+	return append(body, byte(random.IntN(oneByte)))
 }
 
 // sampleWorker is a worker that only takes samples apart. A stack block was right before the entry at next.
@@ -71,7 +83,8 @@ func TestReadSamples(t *testing.T) {
 	taken, left := 0, 0
 	for range 3000 {
 		data := sampleBlocks(random)
-		u := &chunks.Run{Index: 1000, Data: append(data, make([]byte, rawformat.Slack)...)[:len(data)]}
+		slack := bytes.Repeat([]byte{byte(0xff * random.IntN(2))}, rawformat.Slack)
+		u := &chunks.Run{Index: 1000, Data: append(data, slack...)[:len(data)]}
 		next := uint64(1000 + random.IntN(len(data)))
 		want, got := sampleWorker(next), sampleWorker(next)
 		for at := 0; at < len(data); {
@@ -124,6 +137,28 @@ func TestMoreSamplesThanWait(t *testing.T) {
 		b := w.rows.hand(nil).batches[0]
 		if b.Len() != 200 || !slices.IsSorted(b.Index) || !slices.IsSorted(b.Time) || w.tick != 1<<40+200 {
 			t.Errorf("one of %d is unusual: %d samples, until tick %d, want 200 until %d", unusual, b.Len(), w.tick, 1<<40+200)
+		}
+	}
+}
+
+// What the recorder writes is usual: also samples of Go's profile, which stand for a second, and ids of a program that has run
+// for long.
+func TestUsualSamples(t *testing.T) {
+	const second, thread, goroutine, stack = 1_000_000_000, 4_194_303, 1 << 36, 200_000
+	for kind, fields := range map[rawformat.Kind][]uint64{
+		rawformat.KindSample:     {2 * second, thread, goroutine, 300, stack, 6_400, 64 * second, second},
+		rawformat.KindSameSample: {2 * second, thread, goroutine, 6_400, 64 * second},
+		rawformat.KindBusy:       {20_000, thread, goroutine, stack},
+		rawformat.KindBusyFor:    {20_000, thread, goroutine, stack, 20_000},
+	} {
+		body := []byte{byte(kind)}
+		for _, v := range fields {
+			body = rawformat.AppendUint(body, v)
+		}
+		data := rawformat.AppendBlock(nil, body)
+		w, u := sampleWorker(0), &chunks.Run{Index: 1000, Data: append(data, make([]byte, rawformat.Slack)...)[:len(data)]}
+		if at := w.usual(u, 0); at != len(data) || w.waiting != 1 {
+			t.Errorf("%s is left to the reader of all kinds", rawformat.Kinds[kind].Name)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (of *sampling) busy(excess uint64) int64 {
 	return known(rawformat.BusyTime(of.period, rawformat.Unzigzag(excess))+1) - 1
 }
 
-// wait adds the next sample to those that are pending.
+// wait adds the next sample to those that are pending. It makes rows of these, if no more may wait: they must be complete.
 func (w *worker) wait(thread, goroutine uint64) *pendingSample {
 	if w.waiting == uint(len(w.pending)) {
 		w.addSamples()

@@ -76,7 +76,7 @@ func (l *loader) file() []byte {
 	return data[:len(data)+rawformat.Slack]
 }
 
-// short reads an integer of up to four bytes; not ok: it is longer. A branch for its length would often be guessed wrong, and
+// short reads an integer of up to four bytes; not ok: it is longer, and size is 4. A branch for its length would often be guessed wrong, and
 // to find the lowest bit takes some processors longer than to add up bytes by a product.
 func short(w uint32) (v uint32, size uint, ok bool) {
 	stop := ^w & 0x80808080

@@ -87,7 +87,8 @@ const (
 	maxMoves = 8
 )
 
-// roughly sorts rows by the upper bits of their times.
+// roughly sorts rows by the upper bits of their times. Times that are so far apart that differences wrap come out wrong, which
+// settle or comparing puts right.
 func (o *batchSorter) roughly(times []Time) {
 	first, size := pack.Span(times)
 	dropped := uint(max(0, size-2*digitBits)) & 63
@@ -120,7 +121,7 @@ func (o *batchSorter) settle(b *Batch) bool {
 	budget := maxMoves * len(order)
 	last := Time(math.MinInt64)
 	for i, row := range order {
-		if t := times[row]; t > last || i == 0 {
+		if t := times[row]; t > last {
 			last = t
 			continue
 		}

@@ -70,8 +70,8 @@ func appendSpan[T Integer](dst []byte, column []T, base uint64, width int) []byt
 }
 
 // Span returns a base that all rows are above of, or at, and how many bits what they are
-// above it takes. That is not always the least row: or-ing how far rows are from the first
-// takes half the time of finding it.
+// above it takes: if it is 64, modulo 2^64. That is not always the least row: or-ing how far
+// rows are from the first takes half the time of finding it.
 func Span[T Integer](column []T) (base uint64, size int) {
 	base = uint64(column[0])
 	var apart, signs int64
@@ -107,6 +107,7 @@ func widthOf(size int) int { return (size + 7) / 8 }
 // put stores values of a width, which may spill over into the slack. The widths that are
 // common have loops of their own, in which they are constant. Values are stored, and by
 // the functions below loaded, four at a time: to check the slices takes longer than a value.
+// That something is left behind the four, which the last loop takes, saves one more check.
 func put[T Integer](out []byte, column []T, base uint64, width int) {
 	switch width {
 	case 1:

@@ -19,7 +19,7 @@ func AppendRows(dst []byte, rows []Row) []byte {
 	for i := range rows {
 		for k, v := range &rows[i] {
 			d := int64(v - base[k])
-			apart[k] |= uint64(d ^ d>>63)
+			apart[k] |= uint64(unsigned(d))
 			signs[k] |= uint64(d)
 		}
 	}
