@@ -188,13 +188,20 @@ func readTrailer(b []byte) (instance, epoch uint64) {
 	return rawformat.ReadTrailer(b)
 }
 
-// judge gives each page its verdict.
+// end is the offset from which on no block is to be delivered: they are those of another part, or there are none.
+func (c *content) end() uint32 { return min(uint32(len(c.data)), c.image.stop()) }
+
+// judge gives each page its verdict. What is wrong with pages of another part is told when that is read.
 func (c *content) judge() {
 	if !c.commitOK {
 		c.problem(Damaged, "commit does not fit", -1, 0)
 	}
 	for p := range rawformat.Pages(uint32(len(c.data))) {
+		told := len(c.problems)
 		c.pages = append(c.pages, c.judgePage(p))
+		if pageStart(p) >= c.end() {
+			c.problems = c.problems[:told]
+		}
 	}
 }
 
@@ -270,7 +277,7 @@ func (c *content) judgeUnsealed(p int, size uint32) verdict {
 
 // unprovenBytes is how many bytes are read without a checksum.
 func (c *content) unprovenBytes() (n int64) {
-	for i, p := range c.pages {
+	for i, p := range c.pages[:rawformat.Pages(c.end())] {
 		if p.verdict == unproven {
 			n += int64(p.end - pageStart(i))
 		}

@@ -279,13 +279,13 @@ func (c *Cutter) tick(h *rawformat.Header, at uint64) uint64 {
 	return h.Open.TSC + uint64(ticks)
 }
 
-// covered reports whether chunks hold the whole range of an image.
+// covered reports whether chunks hold all that an image has, or that was left out of it.
 func covered(im *Image, by []*Image) bool {
 	at := im.Header.RangeStart
 	for _, c := range by { // by range start
 		if c.Header.RangeStart <= at {
-			at = max(at, c.End())
+			at = max(at, c.committed())
 		}
 	}
-	return at >= im.End()
+	return at >= im.committed()
 }

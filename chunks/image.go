@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 
 	"gprof/rawformat"
@@ -23,21 +24,43 @@ type Image struct {
 	Closed bool             // commit and close anchor match their checksum
 	Cut    bool             // a slice left out the pages before it, which blocks may refer to
 
-	fsys fs.FS
+	fsys  fs.FS
+	until uint64 // index from which on another part of the same chunk is read; 0: none
 }
 
-// End is the index behind the chunk's range.
-func (im *Image) End() uint64 { return im.Header.RangeStart + uint64(im.Header.Capacity) }
+// End is the index behind the chunk's range; of a part of one, behind what is read of it.
+func (im *Image) End() uint64 {
+	if im.until != 0 {
+		return min(im.until, im.committed())
+	}
+	return im.Header.RangeStart + uint64(im.Header.Capacity)
+}
 
-// committed is the index behind the last byte that counts.
+// Payload is how many bytes of the image count: those that are committed, but for what another part of the chunk holds, too.
+func (im *Image) Payload() int64 {
+	bytes := int64(im.Header.Commit.Offset())
+	if im.until != 0 {
+		bytes = min(bytes, int64(im.until-im.Header.RangeStart))
+	}
+	return bytes
+}
+
+// committed is the index behind the last byte that is committed.
 func (im *Image) committed() uint64 {
-	return im.Header.RangeStart + uint64(im.Header.Commit.Offset())
+	return im.Header.RangeStart + uint64(min(im.Header.Commit.Offset(), im.Header.Capacity))
 }
 
-// holds reports whether an image of the same chunk has all that another one has, and more.
-func (im *Image) holds(other *Image) bool {
-	a, b := im.Header.RangeStart, other.Header.RangeStart
-	return a <= b && im.committed() >= other.committed() && (a < b || im.committed() > other.committed())
+// Continues reports whether im is the next part of the same chunk, with nothing in between.
+func (im *Image) Continues(before *Image) bool {
+	return before.until != 0 && before.End() == im.Header.RangeStart && before.Header.Epoch == im.Header.Epoch
+}
+
+// stop is the offset in the payload from which on blocks belong to another part of the chunk.
+func (im *Image) stop() uint32 {
+	if im.until == 0 {
+		return math.MaxUint32
+	}
+	return uint32(im.until - im.Header.RangeStart)
 }
 
 // leftOut reports whether a slice left out the chunk except for its header.

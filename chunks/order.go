@@ -3,6 +3,7 @@ package chunks
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gprof/rawformat"
@@ -12,6 +13,7 @@ import (
 // never hands out an index twice, so of two chunks with the same range one is a copy, or
 // of an earlier use of its file.
 func (o *opening) order() {
+	o.p.Chunks = slices.DeleteFunc(o.p.Chunks, o.part())
 	images := o.p.Chunks
 	slices.SortFunc(images, func(a, b *Image) int { // the latest use first
 		return cmp.Or(cmp.Compare(b.Header.Epoch, a.Header.Epoch), cmp.Compare(a.Name, b.Name))
@@ -31,6 +33,53 @@ func (o *opening) order() {
 	slices.SortFunc(o.p.LeftOut, func(a, b *Image) int {
 		return cmp.Or(cmp.Compare(a.Header.RangeStart, b.Header.RangeStart), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// part divides chunks of which there are several parts, as slices of one recording have them, among these, and returns a
+// function that says which parts are not needed. Each is read from its beginning, where the pages are that the rest of it
+// refers to, and up to that of the next one.
+func (o *opening) part() (unneeded func(*Image) bool) {
+	parts := map[rawformat.Header][]*Image{} // by chunk
+	for _, im := range o.p.Chunks {
+		im.until = 0
+		chunk := chunkOf(im.Header)
+		parts[chunk] = append(parts[chunk], im)
+	}
+	without := map[*Image]bool{}
+	for _, all := range parts {
+		slices.SortFunc(all, byRange)
+		if !slices.ContainsFunc(all, func(im *Image) bool { return !sameUse(im.Header, all[0].Header) }) {
+			continue // copies, or the only one
+		}
+		last := all[0]
+		for _, im := range all[1:] {
+			switch from := im.Header.RangeStart - last.Header.RangeStart; {
+			case sameUse(im.Header, last.Header):
+				better := o.choose(last, im)
+				without[im], without[last] = better == last, better == im
+				last = better
+			case im.committed() <= last.committed():
+				without[im] = true
+			case im.Header.RangeStart >= last.End() || from%rawformat.PageSize != 0: // nothing to share, or no slices
+				last = im
+			default:
+				last.until, last = im.Header.RangeStart, im
+			}
+		}
+	}
+	return func(im *Image) bool { return without[im] }
+}
+
+// chunkOf is what the headers of all parts of a chunk have in common.
+func chunkOf(h rawformat.Header) rawformat.Header {
+	h.RangeStart, h.Capacity, h.FirstBlock = 0, 0, 0
+	h.Commit, h.State, h.Close = 0, 0, rawformat.Anchor{}
+	return h
+}
+
+// byRange sorts parts by where they begin, of those that begin together the longest first.
+func byRange(a, b *Image) int {
+	return cmp.Or(cmp.Compare(a.Header.RangeStart, b.Header.RangeStart), cmp.Compare(b.committed(), a.committed()), cmp.Compare(a.Name, b.Name))
 }
 
 // markCut marks the chunks of which a slice left out the front.
@@ -179,26 +228,25 @@ func (p *Process) discarded() (chunks, capacity uint64) {
 // generations. If both are single chunks, what is missing around them is still not a
 // gap. Join returns how many chunks were added.
 func (p *Process) Join(q *Process) (added int) {
-	have := map[uint64]int{} // by epoch, of which each use of a file has its own: place in p.Chunks
-	for i, im := range p.Chunks {
-		have[im.Header.Epoch] = i
+	have := map[uint64][]*Image{} // by epoch, of which each use of a file has its own
+	for _, im := range p.Chunks {
+		have[im.Header.Epoch] = append(have[im.Header.Epoch], im)
 	}
 	for _, im := range q.Chunks {
-		i, ok := have[im.Header.Epoch]
-		switch {
-		case !ok:
-			have[im.Header.Epoch] = len(p.Chunks)
-			p.Chunks = append(p.Chunks, im)
-		case im.holds(p.Chunks[i]):
-			p.Chunks[i] = im // p has just what a slice left of it
-		default:
+		parts := have[im.Header.Epoch]
+		if len(parts) > 0 && covered(im, parts) {
 			continue
 		}
+		parts = slices.DeleteFunc(parts, func(of *Image) bool { return covered(of, []*Image{im}) })
+		parts = append(parts, im)
+		slices.SortFunc(parts, byRange)
+		have[im.Header.Epoch] = parts
 		added++
 	}
 	if added == 0 {
 		return 0
 	}
+	p.Chunks = slices.Concat(slices.Collect(maps.Values(have))...)
 	sorted := slices.SortedFunc(slices.Values(p.Chunks), func(a, b *Image) int { return cmp.Compare(a.Header.RangeStart, b.Header.RangeStart) })
 	p.LeftOut = slices.DeleteFunc(p.LeftOut, func(im *Image) bool { return covered(im, sorted) })
 	p.joinDicts(q)

@@ -160,7 +160,7 @@ func (w *walk) settle() {
 		}
 	}
 	switch {
-	case !c.commitOK:
+	case !c.commitOK || c.image.until != 0: // how many of the blocks are those of another part is not known
 	case len(open) == 1 && missing >= 0:
 		open[0].Blocks = missing
 	case len(open) == 0 && missing != 0:

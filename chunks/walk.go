@@ -15,6 +15,7 @@ type walk struct {
 	c       *content
 	at      uint32 // where the next block should begin
 	until   uint32 // the first byte after it that must not be read
+	stop    uint32 // blocks that begin from here on are not delivered
 	page    int    // the last page in which a block began, -1 after a jump
 	fresh   bool
 	blocks  int64 // whole blocks that began below at
@@ -24,7 +25,7 @@ type walk struct {
 
 // newWalk returns a walk that begins after the tail of the previous chunk's last block.
 func newWalk(c *content) walk {
-	w := walk{c: c, at: c.header.FirstBlock, page: -1, fresh: true}
+	w := walk{c: c, at: c.header.FirstBlock, page: -1, fresh: true, stop: c.end()}
 	w.until = c.until(w.at)
 	return w
 }
@@ -37,7 +38,7 @@ func newWalk(c *content) walk {
 // A failure costs the rest of the page: the walk goes on at the first block of the next
 // page that counts.
 func (w *walk) next(s *span) bool {
-	for w.at < uint32(len(w.c.data)) {
+	for w.at < w.stop {
 		p := int(w.at / rawformat.PageSize)
 		if p != w.page && !w.enter(p) {
 			continue
@@ -56,8 +57,9 @@ func (w *walk) next(s *span) bool {
 		w.at, w.fresh = end, false
 		return true
 	}
-	w.passed(len(w.c.pages))
-	w.page = len(w.c.pages)
+	pages := rawformat.Pages(w.stop)
+	w.passed(pages)
+	w.page = pages
 	return false
 }
 

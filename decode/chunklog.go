@@ -20,7 +20,10 @@ func chunkLog(p *chunks.Process, clock Clock) []stream.ChunkChange {
 		out[im] = true
 	}
 	all := slices.Concat(p.Chunks, p.LeftOut)
-	slices.SortFunc(all, func(a, b *chunks.Image) int { return cmp.Compare(a.Header.Epoch, b.Header.Epoch) })
+	slices.SortFunc(all, func(a, b *chunks.Image) int {
+		return cmp.Or(cmp.Compare(a.Header.Epoch, b.Header.Epoch), cmp.Compare(a.Header.RangeStart, b.Header.RangeStart))
+	})
+	filled := uint64(0) // epoch of the last one that was, of which there may be more parts
 	for _, im := range all {
 		h := &im.Header
 		n := l.discarded(int64(h.Discarded))
@@ -30,8 +33,13 @@ func chunkLog(p *chunks.Process, clock Clock) []stream.ChunkChange {
 		if h.Open.Monotonic != 0 {
 			l.add(-n, l.size, clock.At(h.Open.Monotonic))
 		}
-		if im.Closed && h.Close.Monotonic != 0 {
-			l.add(1, int64(h.Capacity), clock.At(h.Close.Monotonic))
+		switch bytes := int64(im.End() - h.RangeStart); {
+		case !im.Closed || h.Close.Monotonic == 0:
+		case filled == h.Epoch:
+			l.all[len(l.all)-1].Bytes += bytes
+		default:
+			l.add(1, bytes, clock.At(h.Close.Monotonic))
+			filled = h.Epoch
 		}
 	}
 	if at := ExitTime(p); at != 0 {

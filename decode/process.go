@@ -63,13 +63,18 @@ func newProcess(in Input, number int, t *stream.Tables) *process {
 // stay together.
 func unitsOf(images []*chunks.Image) (units [][]*chunks.Image) {
 	for i, im := range images {
-		if n := len(units); n > 0 && im.Header.Straddles() && images[i-1].Header.Straddles() && images[i-1].End() == im.Header.RangeStart {
+		if n := len(units); n > 0 && goesOn(images[i-1], im) {
 			units[n-1] = images[i-len(units[n-1]) : i+1]
 			continue
 		}
 		units = append(units, images[i:i+1])
 	}
 	return units
+}
+
+// goesOn reports whether blocks of a chunk may refer to those of the one before, or begin there.
+func goesOn(before, im *chunks.Image) bool {
+	return im.Continues(before) || im.Header.Straddles() && before.Header.Straddles() && before.End() == im.Header.RangeStart
 }
 
 // hold reserves memory for the dictionaries, about their size, and for one file being read. If it

@@ -195,12 +195,14 @@ func (w *worker) end() {
 
 // enter begins another chunk, or another page after damage.
 func (w *worker) enter(im *chunks.Image) {
+	if w.chunk == nil || !im.Continues(w.chunk) {
+		w.last.clear()
+	}
 	w.chunk, w.view = im, w.viewOf(uint32(im.Header.Generation))
 	w.monoTSC = im.Header.Clock() == rawformat.ClockTSC
 	w.uneven, w.offset = w.monoTSC || w.job.process.Clock.pieces != nil, stream.Time(w.job.process.Clock.offset)
 	w.tick, w.stack = w.openTick(im), noStackBlock
 	w.context, w.labels, w.where, w.sampling = context{}, 0, nil, sampling{}
-	w.last.clear()
 }
 
 // setWho begins another context. Mostly it is another goroutine's, on the same

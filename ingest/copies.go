@@ -148,7 +148,7 @@ func size(p *Process) (n uint64) {
 		return uint64(p.foreign.size)
 	}
 	for _, im := range p.Chunks {
-		n += uint64(im.Header.Commit.Offset())
+		n += uint64(im.Payload())
 	}
 	return n
 }

@@ -175,10 +175,10 @@ func covers(all []entry, part *entry) bool {
 		if err != nil || e.leftOut() || o.Epoch != h.Epoch || o.RangeStart > h.RangeStart {
 			return false
 		}
-		if part.leftOut() {
-			return o.RangeStart+uint64(o.Capacity) >= h.RangeStart+uint64(h.Capacity)
-		}
 		theirs, end := o.RangeStart+uint64(o.Commit.Offset()), h.RangeStart+uint64(h.Commit.Offset())
+		if part.leftOut() {
+			return theirs >= end
+		}
 		return o.RangeStart <= h.RangeStart && theirs >= end && (o.RangeStart < h.RangeStart || theirs > end)
 	})
 }

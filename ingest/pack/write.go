@@ -163,33 +163,60 @@ func (j *job) add(f part) {
 
 // copyState is what a job has of a process when another copy comes.
 type copyState struct {
-	whole map[uint64]uint64 // range starts of its chunks by epoch
+	parts map[uint64][]span // of its chunks, by epoch and by range start
 	free  uint32            // an unused file number
 }
 
+// span is the committed part of a chunk, as indexes.
+type span struct{ from, to uint64 }
+
 func (j *job) held() *copyState {
-	h := &copyState{whole: map[uint64]uint64{}}
+	h := &copyState{parts: map[uint64][]span{}}
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		h.free = max(h.free, e.number+1)
 		if !e.leftOut() {
-			h.whole[e.epoch()] = e.rangeStart()
+			h.hold(e)
 		}
 	}
 	return h
 }
 
-// lacks reports whether a chunk of another copy is missing, or its front, and numbers it: its file
-// may have been reused since.
+// hold notes that a chunk is there.
+func (h *copyState) hold(e *entry) {
+	parts := append(h.parts[e.epoch()], e.span())
+	slices.SortFunc(parts, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	h.parts[e.epoch()] = parts
+}
+
+// lacks reports whether a chunk of another copy is missing, or a part of it, and numbers it: its
+// file may have been reused since.
 func (h *copyState) lacks(e *entry) bool {
-	epoch := e.epoch()
-	if start, ok := h.whole[epoch]; epoch == 0 || e.leftOut() || ok && start <= e.rangeStart() {
+	parts, known := h.parts[e.epoch()]
+	if e.epoch() == 0 || e.leftOut() {
+		return false
+	}
+	left := e.span()
+	for _, p := range parts {
+		if p.from <= left.from {
+			left.from = max(left.from, p.to)
+		}
+	}
+	if known && left.from >= left.to {
 		return false
 	}
 	e.number = h.free
 	h.free++
-	h.whole[epoch] = e.rangeStart()
+	h.hold(e)
 	return true
+}
+
+// span is what is committed of a chunk; none if its header is damaged.
+func (e *entry) span() (s span) {
+	if h, _, err := rawformat.ReadHeader(e.header[:]); err == nil {
+		s = span{h.RangeStart, h.RangeStart + uint64(min(h.Commit.Offset(), h.Capacity))}
+	}
+	return s
 }
 
 // settle sorts the chunks and replaces what a slice left of one by a whole copy.
