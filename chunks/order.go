@@ -209,6 +209,23 @@ func (p *Process) Discarded() (chunks, bytes int64) {
 	return int64(told), int64(told * capacity)
 }
 
+// AfterDiscards is the oldest chunk that is younger than all that were discarded, as their gaps tell; nil if none was, or none
+// is known. Chunks that were in use were kept, and may be older.
+func (p *Process) AfterDiscards() (oldest *Image) {
+	known := p.known()
+	if told, _ := p.discarded(); told == 0 || len(known) == 0 {
+		return nil
+	}
+	end := max(1, p.Held)
+	for _, im := range known {
+		if im.Header.RangeStart > end {
+			oldest = im
+		}
+		end = max(end, im.End())
+	}
+	return oldest
+}
+
 // discarded is how many chunks were discarded according to headers, meta and exit, and
 // the capacity of a chunk, 0 if it is not known.
 func (p *Process) discarded() (chunks, capacity uint64) {

@@ -366,8 +366,10 @@ func ExitTime(p *chunks.Process) uint64 {
 // that chunk.
 func FirstTime(p *chunks.Process) uint64 {
 	latest := map[uint64]uint64{} // range starts by epoch
-	for _, im := range p.Chunks {
-		latest[im.Header.Epoch] = im.Header.RangeStart
+	for i, im := range p.Chunks {
+		if i == 0 || !im.Continues(p.Chunks[i-1]) {
+			latest[im.Header.Epoch] = im.Header.RangeStart
+		}
 	}
 	blocks := p.Blocks(nil)
 	for blocks.Next() {

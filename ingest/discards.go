@@ -29,7 +29,7 @@ func (p *Process) Discards() (d Discards) {
 		return Discards{}
 	}
 	row := p.Row()
-	d.From, d.To = row.Start, p.From()
+	d.From, d.To = row.Start, p.Since()
 	for _, im := range p.LeftOut { // the recorder had it still
 		if at := p.clock.At(im.Header.Open.Monotonic); im.Header.Open.Monotonic != 0 && (d.To == 0 || at < d.To) {
 			d.To = max(d.From, at)
@@ -99,6 +99,15 @@ func (p *Process) From() stream.Time {
 		return p.clock.At(m)
 	}
 	return 0
+}
+
+// Since is the time from which on nothing of p was discarded, as [Process.From] is.
+func (p *Process) Since() stream.Time {
+	from := p.From()
+	if im := p.AfterDiscards(); im != nil && from != 0 && im.Header.Open.Monotonic != 0 {
+		from = max(from, p.clock.At(im.Header.Open.Monotonic))
+	}
+	return from
 }
 
 // InPlace reports whether p is read where it lies, in a directory or a packed file, and not from an

@@ -10,7 +10,7 @@ import (
 // Stats says how a recording is doing.
 type Stats struct {
 	Recording bool          // false: it is paused, or has ended; Options.Features says what is recorded
-	Reach     time.Duration // how far back the recording goes
+	Reach     time.Duration // how far back the recording goes without a part that was discarded
 	Begin     uint64        // index of the first byte that is kept; indexes count from 1
 	End       uint64        // index behind the last chunk that was handed out
 	Held      int64         // bytes of this process' files; new definitions may exceed the limit for a tenth of a second

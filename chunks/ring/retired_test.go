@@ -78,3 +78,29 @@ func TestChunkBeingReusedIsNoGap(t *testing.T) {
 	c.clearEpoch()
 	wantNoGap(t, dir)
 }
+
+// A chunk that is in use stays though younger ones are discarded. From when on nothing is missing the ring and its files tell
+// alike.
+func TestOldestBesideAChunkInUse(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(folder.Dir(dir), testOptions(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := mustGet(t, r, 1)
+	w := &writer{Ring: r}
+	for range 3000 {
+		w.Log("some text that fills the ring, and some more of it")
+	}
+	p, err := chunks.OpenProcess(os.DirFS(dir), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := p.Chunks[0].Header; at.RangeStart != used.RangeStart() || r.Discarded() == 0 {
+		t.Fatalf("the oldest chunk is that at %d, want %d; %d are discarded", at.RangeStart, used.RangeStart(), r.Discarded())
+	}
+	after := p.AfterDiscards()
+	if after == nil || after != p.Chunks[1] || after.Header.Open.Monotonic != r.Oldest() {
+		t.Errorf("nothing is missing since %+v was opened, by the ring since %d, want since %d", after, r.Oldest(), p.Chunks[1].Header.Open.Monotonic)
+	}
+}

@@ -112,6 +112,8 @@ type Ring struct {
 	inbox      atomic.Pointer[Chunk] // released and not yet in the list, the latest first
 	start, end atomic.Uint64         // of the range; stored under mu
 	oldest     atomic.Uint64         // when the oldest chunk that is kept was opened, in ns of CLOCK_MONOTONIC; 0 unknown
+	whole      atomic.Uint64         // when the oldest one was that is younger than all that were discarded; likewise
+	awaited    atomic.Uint64         // range start of that one, if it was not opened yet
 
 	spares  atomic.Int64 // chunks in spare
 	files   atomic.Int64 // chunk files
@@ -238,6 +240,9 @@ func (r *Ring) noteOpened(c *Chunk) {
 	if r.start.Load() == c.fixed.RangeStart {
 		r.oldest.Store(c.fixed.Open.Monotonic)
 	}
+	if r.awaited.Load() == c.fixed.RangeStart {
+		r.whole.Store(c.fixed.Open.Monotonic)
+	}
 }
 
 // take returns a chunk after removing it from its list, or nil if there is none. Chunks
@@ -267,6 +272,11 @@ func (r *Ring) discard() *Chunk {
 		c = r.released.next(c)
 	}
 	if c != nil {
+		if next := r.kept.next(c); next == nil {
+			r.awaited.Store(r.end.Load())
+		} else if at := next.ring.opened.Load(); at > r.whole.Load() {
+			r.whole.Store(at)
+		}
 		r.released.remove(c)
 		r.kept.remove(c)
 		r.discarded.Add(1)
@@ -381,9 +391,15 @@ func (r *Ring) Held() int64 { return r.held(r.files.Load()) }
 // Limit is the limit that the ring keeps to, that of the session if it has one.
 func (r *Ring) Limit() int64 { return r.limit.Load() }
 
-// Oldest is the time when the oldest kept chunk was opened, in ns of CLOCK_MONOTONIC;
-// 0 if nothing is kept, or it is just being opened.
-func (r *Ring) Oldest() uint64 { return r.oldest.Load() }
+// Oldest is the time from which on nothing was discarded, in ns of CLOCK_MONOTONIC: when the oldest kept chunk was opened that
+// is younger than all that were discarded. 0 is unknown. Chunks that are in use are kept, and may be older.
+func (r *Ring) Oldest() uint64 {
+	oldest := r.oldest.Load()
+	if oldest == 0 {
+		return 0
+	}
+	return max(oldest, r.whole.Load())
+}
 
 // RangeStart is the lowest index that is still kept, or RangeEnd if none is. It never
 // falls.

@@ -45,7 +45,7 @@ const (
 func newEnding(p *stream.Process, f *ingest.Process, counters map[string]span) *ending {
 	e := &ending{State: p.Exit.Reason, At: Moment(p.End), Record: p.Exit.Known, Code: p.Exit.Code, exit: p.Exit, isGo: p.Go != ""}
 	format, _ := f.Foreign()
-	from := f.From()
+	from := f.Since()
 	if format != "" {
 		from = p.Start // nothing was discarded
 	}

@@ -40,7 +40,7 @@ type Process struct {
 	Obeyed   bool       `json:"obeyed"`          // is alive, and has obeyed the last command
 	Alone    bool       `json:"alone"`           // isn't in the session's account
 	Held     int64      `json:"held"`            // bytes
-	Reach    float64    `json:"reach_seconds"`   // from its oldest chunk until now, or its end
+	Reach    float64    `json:"reach_seconds"`   // from the oldest chunk after all that were discarded until now, or its end
 
 	start int64
 }
@@ -156,13 +156,17 @@ func (p *Process) ended(realtime int64) {
 	}
 }
 
-// reach finds out the time from the opening of the oldest chunk until the end, or now.
+// reach finds out the time from the opening of the oldest chunk, of those that are younger than all that were discarded, until
+// the end, or now.
 func (p *Process) reach(r *chunks.Process) {
 	oldest, until := int64(0), time.Now()
 	for _, im := range r.Chunks {
 		if t := im.Header.Open.Realtime; t > 0 && (oldest == 0 || t < oldest) {
 			oldest = t
 		}
+	}
+	if im := r.AfterDiscards(); im != nil {
+		oldest = max(oldest, im.Header.Open.Realtime)
 	}
 	if p.Ended != nil {
 		until = *p.Ended
