@@ -105,6 +105,14 @@
 // pages count: a page whose CRC, which is seeded with instance and epoch, does not match
 // belongs to another use of the file, or to two of them.
 //
+// # Parts of a chunk
+//
+// A slice or a snapshot leaves out pages. What it keeps is a chunk by itself: with the epoch of
+// the whole, a higher range start, a lower capacity, or both. Of what it leaves out there are
+// headers ([StateLeftOut]). Merging puts several parts of one chunk into one directory. Where they
+// overlap they hold the same bytes: a reader takes each part from its beginning, which is that of a
+// page, up to the beginning of the next one. No block but idle ones refers to one before its part.
+//
 // # Straddling
 //
 // With [FlagStraddle] a block may begin in one chunk and end in the next chunk of the same

@@ -43,7 +43,7 @@
 // first 128 bytes. One whose state is [rawformat.StateLeftOut] is all that a
 // slice left of its chunk; it has no chunk section. Slicing drops chunks, or pages of
 // them: what is left of such a chunk are several of the same epoch, kept and left out
-// in turn, see [chunks.Cutter]. Payloads stay what the recorder wrote, and so does what
+// in turn, see [chunks.Cutter]. Those of slices that were merged may overlap. Payloads stay what the recorder wrote, and so does what
 // headers and exit say of the process' range start.
 //
 // # Directory
