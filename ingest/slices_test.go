@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gprof/fixtures/corpus"
+	"gprof/rawformat"
 	"gprof/stream"
 	"gprof/stream/streamtest"
 )
@@ -84,11 +85,11 @@ func TestSlicesAreTheRecording(t *testing.T) {
 	}{{1, 0}, {8, 300e6}} {
 		t.Run(fmt.Sprintf("threads=%d", c.threads), func(t *testing.T) {
 			session := filepath.Join(t.TempDir(), "session")
-			if _, err := corpus.Write(session, corpus.Options{Samples: 8_000, Stacks: 200, Markers: 300, Counts: 50, Writers: 3, Threads: c.threads, ChunkFile: 64 << 10}); err != nil {
+			if _, err := corpus.Write(session, corpus.Options{Samples: 4_000, Stacks: 100, Markers: 300, Counts: 50, Writers: 3, Threads: c.threads, ChunkFile: rawformat.ChunkAlign}); err != nil {
 				t.Fatal(err)
 			}
 			random := rand.New(rand.NewPCG(12, uint64(c.threads)))
-			for range 6 {
+			for range 3 {
 				testSlices(t, session, c.late, random)
 			}
 		})
