@@ -163,15 +163,15 @@ func (j *job) add(f part) {
 
 // copyState is what a job has of a process when another copy comes.
 type copyState struct {
-	parts map[uint64][]span // of its chunks, by epoch and by range start
+	parts map[uint64][]indexes // of its chunks, by epoch and by range start
 	free  uint32            // an unused file number
 }
 
-// span is the committed part of a chunk, as indexes.
-type span struct{ from, to uint64 }
+// indexes are those of the committed part of a chunk.
+type indexes struct{ from, to uint64 }
 
 func (j *job) held() *copyState {
-	h := &copyState{parts: map[uint64][]span{}}
+	h := &copyState{parts: map[uint64][]indexes{}}
 	for i := range j.index.files {
 		e := &j.index.files[i]
 		h.free = max(h.free, e.number+1)
@@ -184,8 +184,8 @@ func (j *job) held() *copyState {
 
 // hold notes that a chunk is there.
 func (h *copyState) hold(e *entry) {
-	parts := append(h.parts[e.epoch()], e.span())
-	slices.SortFunc(parts, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	parts := append(h.parts[e.epoch()], e.indexes())
+	slices.SortFunc(parts, func(a, b indexes) int { return cmp.Compare(a.from, b.from) })
 	h.parts[e.epoch()] = parts
 }
 
@@ -196,7 +196,7 @@ func (h *copyState) lacks(e *entry) bool {
 	if e.epoch() == 0 || e.leftOut() {
 		return false
 	}
-	left := e.span()
+	left := e.indexes()
 	for _, p := range parts {
 		if p.from <= left.from {
 			left.from = max(left.from, p.to)
@@ -211,12 +211,12 @@ func (h *copyState) lacks(e *entry) bool {
 	return true
 }
 
-// span is what is committed of a chunk; none if its header is damaged.
-func (e *entry) span() (s span) {
+// indexes are what is committed of a chunk; none if its header is damaged.
+func (e *entry) indexes() (of indexes) {
 	if h, _, err := rawformat.ReadHeader(e.header[:]); err == nil {
-		s = span{h.RangeStart, h.RangeStart + uint64(min(h.Commit.Offset(), h.Capacity))}
+		of = indexes{h.RangeStart, h.RangeStart + uint64(min(h.Commit.Offset(), h.Capacity))}
 	}
-	return s
+	return of
 }
 
 // settle sorts the chunks and replaces what a slice left of one by a whole copy.
