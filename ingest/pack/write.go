@@ -164,7 +164,7 @@ func (j *job) add(f part) {
 // copyState is what a job has of a process when another copy comes.
 type copyState struct {
 	parts map[uint64][]indexes // of its chunks, by epoch and by range start
-	free  uint32            // an unused file number
+	free  uint32               // an unused file number
 }
 
 // indexes are those of the committed part of a chunk.
