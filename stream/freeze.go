@@ -2,8 +2,10 @@ package stream
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -79,17 +81,17 @@ func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, o CopyOption
 	f.processes()
 	f.waiting(series)
 	f.tracks()
-	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, compareCounters)
+	f.ids.counters = renumber(&f.to.Counters, &t.Counters, f.live.counters, f.counter, nil, compareCounters)
 	f.categories()
 	f.events()
-	f.ids.modules = renumber(&f.to.Modules, &t.Modules, f.live.modules, nil, compareModules)
+	f.ids.modules = renumber(&f.to.Modules, &t.Modules, f.live.modules, nil, nil, compareModules)
 	for _, m := range t.Mappings() {
 		if m.Module = f.ids.modules[m.Module]; m.Module != 0 {
 			f.to.AddMapping(m)
 		}
 	}
-	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, strings.Compare)
-	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, compareFrames)
+	f.ids.strings = renumber(&f.to.Strings, &t.Strings, f.live.strings, nil, firstBytes, strings.Compare)
+	f.ids.frames = renumber(&f.to.Frames, &t.Frames, f.live.frames, f.frame, firstOfFrame, compareFrames)
 	for id := range t.imported.linked {
 		if name, _ := t.LinkName(id); f.ids.frames[id] != 0 {
 			f.to.SetLinkName(f.ids.frames[id], name)
@@ -100,7 +102,7 @@ func freeze(t *Tables, series []*seriesRuns, stacks, labels []bool, o CopyOption
 	for old, id := range instead {
 		f.ids.stacks[old] = f.ids.stacks[id]
 	}
-	f.ids.labels = renumber(&f.to.Labels, &t.Labels, f.live.labels, nil, LabelSet.Compare)
+	f.ids.labels = renumber(&f.to.Labels, &t.Labels, f.live.labels, nil, nil, LabelSet.Compare)
 	for _, line := range t.Ledger.Lines() {
 		f.to.Ledger.Add(line)
 	}
@@ -128,22 +130,42 @@ type table[K any, ID ~int32] interface {
 
 // renumber adds the live rows of from to to, with the ids in them made final, in the order of
 // compare, which tells all rows apart. It returns the final ids. If live is nil, all rows are live.
-func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, compare func(a, b K) int) []ID {
-	order := make([]ID, 0, from.Len()) // old ids
-	for old := ID(1); int(old) <= from.Len(); old++ {
-		if live == nil || live[old] {
-			order = append(order, old)
-		}
+// first, which may be nil, is a number for what compare looks at first: rows are put in its order
+// before those that have the same one are compared. Many rows are far from each other in memory.
+func renumber[K comparable, ID ~int32](to, from table[K, ID], live []bool, final func(K) K, first func(K) uint64, compare func(a, b K) int) []ID {
+	type ranked struct {
+		first uint64
+		old   ID
 	}
-	at := from.At
+	rows, at := make([]ranked, 0, from.Len()), from.At
+	var keys []K
 	if final != nil {
-		keys := make([]K, from.Len())
-		for _, old := range order {
-			keys[old-1] = final(from.At(old))
-		}
+		keys = make([]K, from.Len())
 		at = func(old ID) K { return keys[old-1] }
 	}
-	slices.SortFunc(order, func(a, b ID) int { return compare(at(a), at(b)) })
+	for old := ID(1); int(old) <= from.Len(); old++ {
+		if live != nil && !live[old] {
+			continue
+		}
+		row := ranked{old: old}
+		if final != nil {
+			keys[old-1] = final(from.At(old))
+		}
+		if first != nil {
+			row.first = first(at(old))
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b ranked) int {
+		if a.first != b.first {
+			return cmp.Compare(a.first, b.first)
+		}
+		return compare(at(a.old), at(b.old))
+	})
+	order := make([]ID, len(rows))
+	for i, row := range rows {
+		order[i] = row.old
+	}
 	return number(to, from, order, at)
 }
 
@@ -167,7 +189,7 @@ func number[K comparable, ID ~int32](to, from table[K, ID], order []ID, at func(
 // categories renumbers the categories, of which 0 becomes Other.
 func (f *freezer) categories() {
 	other := f.to.Categories.Intern(Other)
-	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, Category.Compare)
+	f.ids.categories = renumber(&f.to.Categories, &f.from.Categories, f.live.categories, nil, nil, Category.Compare)
 	f.ids.categories[0] = other
 }
 
@@ -358,6 +380,18 @@ func compareFrames(a, b Frame) int {
 		cmp.Compare(a.Function, b.Function), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Start, b.Start),
 		cmp.Compare(a.Category, b.Category), compareBools(a.Label, b.Label), compareBools(a.Script, b.Script),
 		cmp.Compare(a.Column, b.Column), cmp.Compare(a.StartColumn, b.StartColumn), cmp.Compare(a.Window, b.Window), compareBools(a.Scripted, b.Scripted))
+}
+
+// firstOfFrame is what compareFrames looks at first: the module, and the offset if it is less than 4 GiB.
+func firstOfFrame(f Frame) uint64 {
+	return uint64(uint32(f.Module))<<32 | min(f.Offset, math.MaxUint32)
+}
+
+// firstBytes is what strings.Compare looks at first.
+func firstBytes(s string) uint64 {
+	var first [8]byte
+	copy(first[:], s)
+	return binary.BigEndian.Uint64(first[:])
 }
 
 func compareBools(a, b bool) int { return cmp.Compare(bit(a), bit(b)) }
