@@ -18,7 +18,9 @@ const Unseen = "found dead"
 // os.Exit. If nobody saw the process end not even that is known.
 func End(e stream.Exit, isGo bool) (word, how string) {
 	switch {
-	case !e.Known || e.Reason == Unseen:
+	case !e.Known: // what cp or a snapshot copied of a process that went on looks the same
+		return Unseen, ": killed, ended by itself (fatal error, os.Exit), or copied while it ran"
+	case e.Reason == Unseen:
 		return Unseen, ": killed, or ended by itself (fatal error, os.Exit)"
 	case isGo && e.EndedByRuntime():
 		return e.Reason, fmt.Sprintf(" with status %d, as Go programs do after a panic or a fatal error such as out of memory", e.Code)

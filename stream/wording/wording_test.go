@@ -36,7 +36,7 @@ func TestEnd(t *testing.T) {
 		isGo        bool
 		long, short string
 	}{
-		{stream.Exit{}, true, "found dead: killed, or ended by itself (fatal error, os.Exit)", ""},
+		{stream.Exit{}, true, "found dead: killed, ended by itself (fatal error, os.Exit), or copied while it ran", ""},
 		{stream.Exit{Known: true, Reason: "found dead"}, true, "found dead: killed, or ended by itself (fatal error, os.Exit)", "found dead"},
 		{stream.Exit{Known: true, Reason: rawformat.ExitReasons[rawformat.ExitNormal]}, true, "exited with status 0", "exited 0"},
 		{stream.Exit{Known: true, Reason: "exited", Code: 2}, false, "exited with status 2", "exited 2"},
