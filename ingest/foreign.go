@@ -374,7 +374,11 @@ const (
 
 // windows returns the sources of the execution trace windows beside the recording of p.
 func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (all []stream.Source) {
+	if len(p.Traces) == 0 {
+		return nil
+	}
 	var seen gotrace.Overlap
+	recorded := kindsOf(t.Process(id).Settings.Features)
 	for i, w := range p.Traces {
 		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
 		if err != nil {
@@ -386,11 +390,25 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (a
 			t.Ledger.Add(stream.Line{Process: p.Name(), Reason: stream.ReasonDuplicate, What: "execution traces", Where: w.Name, Count: 1, Bytes: w.Size})
 		default:
 			all = append(all, f.Source(t, id, gotrace.Options{
-				Tracks: traceTracks(s.Grouping), States: s.States, Place: p.clock.At, Beside: true, FirstIndex: traceIndexes + uint64(i)*windowIndexes, Jobs: s.jobs,
+				Tracks: traceTracks(s.Grouping), States: s.States, Place: p.clock.At, Recorded: recorded, FirstIndex: traceIndexes + uint64(i)*windowIndexes, Jobs: s.jobs,
 			}))
 		}
 	}
 	return all
+}
+
+// kindsOf are the kinds of rows that a recording with these features has as an execution trace has them, too. One that names
+// no features may have all.
+func kindsOf(features []string) (kinds []stream.Kind) {
+	for _, of := range []struct {
+		feature string
+		kind    stream.Kind
+	}{{"samples", stream.Samples}, {featureWaits, stream.Waits}, {"counters", stream.Counts}} {
+		if len(features) == 0 || slices.Contains(features, of.feature) {
+			kinds = append(kinds, of.kind)
+		}
+	}
+	return kinds
 }
 
 // badWindow is the ledger line of a window that can't be read to its end.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unsafe"
 
 	"gprof/ingest/internal/batches"
@@ -18,9 +19,9 @@ type Options struct {
 	Place func(mono uint64) stream.Time
 	// Shift is added to all moments.
 	Shift stream.Time
-	// Beside says that there is a recording of the process, too, with samples, waits and counters:
-	// those of the trace are dropped, and counted in the ledger.
-	Beside bool
+	// Recorded are the kinds of rows that a recording of the process has, too, of samples, waits and
+	// counters: those of the trace are dropped, and counted in the ledger.
+	Recorded []stream.Kind
 	// States adds what [StateEvent] and [WakeEvent] say: each state of each goroutine, exactly. They are
 	// many: a row or two for each time that a goroutine begins or ends to wait.
 	States bool
@@ -32,22 +33,22 @@ type Options struct {
 
 // Source gives the events of a trace.
 type Source struct {
-	file    *File
-	tables  *stream.Tables
-	closer  io.Closer
-	reader  reader
-	ahead   *ahead // reads, if another core may be used
-	jobs    int
-	portion *portion // of events; nil: none yet
-	taken   int      // of its events
-	process stream.ProcessID
-	rows    batches.Batches
-	ended   bool
-	states  bool
-	claim   stream.Claim // for the program's state
-	reading stream.Claim // for what the reader holds
-	beside  bool
-	twice   [stream.Pages + 1]int64 // dropped rows, by kind
+	file     *File
+	tables   *stream.Tables
+	closer   io.Closer
+	reader   reader
+	ahead    *ahead // reads, if another core may be used
+	jobs     int
+	portion  *portion // of events; nil: none yet
+	taken    int      // of its events
+	process  stream.ProcessID
+	rows     batches.Batches
+	ended    bool
+	states   bool
+	claim    stream.Claim // for the program's state
+	reading  stream.Claim // for what the reader holds
+	recorded []stream.Kind
+	twice    [stream.Pages + 1]int64 // dropped rows, by kind
 
 	clock       clock
 	stacks      stacks
@@ -79,7 +80,7 @@ func (f *File) Source(t *stream.Tables, process stream.ProcessID, o Options) *So
 		claim: stream.Claim{Input: true}, reading: stream.Claim{Input: true}, jobs: o.Jobs,
 		file: f, tables: t, process: process, rows: batches.Batches{Index: o.FirstIndex},
 		clock: clock{place: o.Place, shift: o.Shift}, stacks: stacks{tables: t}, tracks: newTracks(t, process, o.Tracks), waits: newWaits(),
-		beside: o.Beside, states: o.States, definitions: definitions(), counters: map[string]*counter{},
+		recorded: o.Recorded, states: o.States, definitions: definitions(), counters: map[string]*counter{},
 		live: newLookup[goroutine](), ranges: map[rangeKey]*interval{}, tasks: map[uint64]*interval{}, threads: map[int64]bool{},
 		fresh: true,
 	}
@@ -311,10 +312,11 @@ var threadCounter = stream.Counter{Name: "threads", Category: "Go", Description:
 
 // leaveOut reports whether rows of a kind are dropped, and counts them.
 func (s *Source) leaveOut(k stream.Kind) bool {
-	if s.beside {
-		s.twice[k]++
+	if !slices.Contains(s.recorded, k) {
+		return false
 	}
-	return s.beside
+	s.twice[k]++
+	return true
 }
 
 // sample takes a CPU sample. A trace does not tell how much time it stands for.
