@@ -1,6 +1,8 @@
 package viewer
 
 import (
+	"math"
+
 	"gprof/convert/internal/jsontext"
 	"gprof/stream"
 )
@@ -42,9 +44,29 @@ func (c *Changes) Rows(b *stream.Batch, write func(Change)) {
 			continue
 		}
 		c.End(write)
-		write(Change{at, now.value - c.written.value, now.number - c.written.number})
-		c.written = now
+		c.change(at, now, write)
 	}
+}
+
+// change calls write for a change to now: once, unless the difference has no place in an int64, of which the lowest stands for
+// no value.
+func (c *Changes) change(at stream.Time, now level, write func(Change)) {
+	for more := true; more; more = c.written != now {
+		next := level{towards(c.written.value, now.value), towards(c.written.number, now.number)}
+		write(Change{at, next.value - c.written.value, next.number - c.written.number})
+		c.written = next
+	}
+}
+
+// towards is to or, if that is more than math.MaxInt64 away, what is so far away.
+func towards(from, to int64) int64 {
+	switch d := to - from; {
+	case to > from && d < 0:
+		return from + math.MaxInt64
+	case to < from && (d > 0 || d == math.MinInt64):
+		return from - math.MaxInt64
+	}
+	return to
 }
 
 // End calls write for the last row if it was dropped.

@@ -125,6 +125,9 @@ func Fixed(text []byte, digits int) (n int64, ok bool) {
 
 // fixedFloat is Fixed for a number with an exponent, or many digits.
 func fixedFloat(text []byte, digits int) (int64, bool) {
+	if n, err := strconv.ParseInt(string(text), 10, 64); digits == 0 && err == nil && text[0] != '+' {
+		return n, true // a float would round it
+	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || len(text) > 0 && text[0] > '9' {
 		return 0, false
