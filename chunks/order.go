@@ -278,15 +278,14 @@ func (p *Process) Join(q *Process) (added int) {
 	return added
 }
 
-// EndsLeftOut reports whether a slice left out the end of a chunk.
+// EndsLeftOut reports whether a slice left out what comes after all that it holds.
 func (p *Process) EndsLeftOut() bool {
-	ends := map[uint64]uint64{} // of what was kept, by epoch
+	end := uint64(0)
 	for _, im := range p.Chunks {
-		ends[im.Header.Epoch] = max(ends[im.Header.Epoch], im.End())
+		end = max(end, im.End())
 	}
 	return slices.ContainsFunc(p.LeftOut, func(im *Image) bool {
-		end := ends[im.Header.Epoch]
-		return end != 0 && im.Header.RangeStart >= end && im.Header.Commit.Blocks() > 0
+		return im.Header.RangeStart >= end && im.Header.Commit.Blocks() > 0
 	})
 }
 

@@ -147,8 +147,15 @@ func Describe(p *chunks.Process, clock Clock) stream.Process {
 	if p.Held > 1 {
 		row.Earliest = earliest(p, clock)
 	}
+	var cut map[uint64]uint64 // where the last part begins of those of a chunk that a slice left out, by epoch
+	if len(p.LeftOut) > 0 {
+		cut = map[uint64]uint64{}
+	}
+	for _, im := range p.LeftOut {
+		cut[im.Header.Epoch] = max(cut[im.Header.Epoch], im.Header.RangeStart)
+	}
 	for _, im := range p.Chunks {
-		if im.Closed && im.Header.Close.Monotonic != 0 {
+		if im.Closed && im.Header.Close.Monotonic != 0 && im.Header.RangeStart >= cut[im.Header.Epoch] {
 			row.End = max(row.End, clock.At(im.Header.Close.Monotonic))
 		}
 	}

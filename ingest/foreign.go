@@ -380,7 +380,7 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (a
 	var seen gotrace.Overlap
 	recorded := kindsOf(t.Process(id).Settings.Features)
 	for i, w := range p.Traces {
-		f, err := gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
+		f, err := p.openTrace(w)
 		if err != nil {
 			t.Ledger.Add(p.badWindow(w, err))
 		}
@@ -395,6 +395,11 @@ func (p *Process) windows(t *stream.Tables, id stream.ProcessID, s Selection) (a
 		}
 	}
 	return all
+}
+
+// openTrace opens a window. If there is an error, the file, if any, has what comes before.
+func (p *Process) openTrace(w chunks.Trace) (*gotrace.File, error) {
+	return gotrace.Open(func() (io.ReadCloser, error) { return p.files.Open(path.Join(p.Dir, w.Name)) })
 }
 
 // kindsOf are the kinds of rows that a recording with these features has as an execution trace has them, too. One that names

@@ -109,15 +109,13 @@ func TestWindow(t *testing.T) {
 	if n := len(m.t.Processes); n != 1 {
 		t.Errorf("%d processes, want 1", n)
 	}
-	twice := false
 	for _, line := range m.t.Ledger.Lines() {
 		if line.Reason.Severity() == stream.Loss {
 			t.Errorf("the ledger tells of a loss: %+v", line)
 		}
-		twice = twice || line.Reason == stream.ReasonDuplicate
-	}
-	if !twice {
-		t.Error("the ledger does not say that counters of the trace are left out")
+		if line.Reason == stream.ReasonDuplicate {
+			t.Errorf("left out, though it is not recorded: %+v", line)
+		}
 	}
 }
 

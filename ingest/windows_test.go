@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/trace"
@@ -64,6 +65,34 @@ func TestWindows(t *testing.T) {
 				t.Errorf("recorded %v: %d %v, left out: %t", test.features, rows, kind, left)
 			}
 		}
+	}
+}
+
+// A slice holds the windows that may have events of its time.
+func TestWindowsOfSlices(t *testing.T) {
+	session := t.TempDir()
+	r, err := fixtures.New(session, fixtures.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now().UnixNano()
+	writeFile(t, r.Dir, "trace-000.out", windowOfWaits(t))
+	writeFile(t, r.Dir, "trace-001.out", []byte("damaged"))
+	ended := time.Now().UnixNano()
+	for span, want := range map[PackSpan]int{
+		{From: begun - 1e9, To: ended}: 2, {From: begun, To: math.MaxInt64}: 2, {From: ended + 1e9, To: math.MaxInt64}: 1, {From: math.MinInt64, To: begun - 1e9}: 1,
+	} {
+		found, err := Find([]string{slice(t, filepath.Join(t.TempDir(), "slice.gprof"), span, session)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if traces := found.Processes[0].Traces; len(traces) != want {
+			t.Errorf("of %v there are the windows %v, want %d", span, traces, want)
+		}
+		found.Close()
 	}
 }
 

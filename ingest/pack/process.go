@@ -30,6 +30,8 @@ type Process struct {
 	Snapshot bool
 	// Only, if not nil, are the chunk files and stack rings that count; others are ignored.
 	Only []string
+	// Without are the names of other files that are ignored.
+	Without []string
 }
 
 // Session returns the processes in a session directory: folders named like instances, sorted.
@@ -82,7 +84,7 @@ func (p *Process) list(report func(error)) ([]file, error) {
 	for _, e := range entries {
 		kind, number, ok := sections.Named(e.Name())
 		switch {
-		case !ok || (kind == sections.Chunk || kind == sections.Stacks) && p.Only != nil && !slices.Contains(p.Only, e.Name()):
+		case !ok || slices.Contains(p.Without, e.Name()) || (kind == sections.Chunk || kind == sections.Stacks) && p.Only != nil && !slices.Contains(p.Only, e.Name()):
 		case !e.Type().IsRegular():
 			report(fmt.Errorf("%s: is no regular file; left out", p.where(e.Name())))
 		default:

@@ -167,18 +167,26 @@ func (p *packer) raw(j *job, e *entry) ([]byte, error) {
 	return e.discardedHead(), nil // it was discarded since it was cut
 }
 
-// covers reports whether one of all holds what a slice left of a chunk, and more.
+// covers reports whether all, by range start, hold what a slice left of a chunk, and more, or what it left out.
 func covers(all []entry, part *entry) bool {
 	h, _, err := rawformat.ReadHeader(part.header[:])
-	return err == nil && h.Epoch != 0 && slices.ContainsFunc(all, func(e entry) bool {
-		o, _, err := rawformat.ReadHeader(e.header[:])
-		if err != nil || e.leftOut() || o.Epoch != h.Epoch || o.RangeStart > h.RangeStart {
-			return false
+	if err != nil || h.Epoch == 0 {
+		return false
+	}
+	left := part.indexes()
+	for i := range all {
+		e := &all[i]
+		if e.leftOut() || e.epoch() != h.Epoch {
+			continue
 		}
-		theirs, end := o.RangeStart+uint64(o.Commit.Offset()), h.RangeStart+uint64(h.Commit.Offset())
-		if part.leftOut() {
-			return theirs >= end
+		its := e.indexes()
+		switch {
+		case its.from > left.from:
+		case part.leftOut():
+			left.from = max(left.from, its.to) // others may hold the rest
+		case its.to >= left.to && (its.from < left.from || its.to > left.to):
+			return true
 		}
-		return o.RangeStart <= h.RangeStart && theirs >= end && (o.RangeStart < h.RangeStart || theirs > end)
-	})
+	}
+	return part.leftOut() && left.from >= left.to
 }

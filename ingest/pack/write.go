@@ -219,14 +219,14 @@ func (e *entry) indexes() (of indexes) {
 	return of
 }
 
-// settle sorts the chunks and replaces what a slice left of one by a whole copy.
+// settle sorts the chunks and replaces what a slice left of one, and left out of it, by what others hold.
 func (j *job) settle() {
+	slices.SortStableFunc(j.index.files, byRangeStart)
 	uses := map[uint64][]entry{} // by epoch
 	for _, e := range j.index.files {
 		uses[e.epoch()] = append(uses[e.epoch()], e)
 	}
 	j.index.files = slices.DeleteFunc(j.index.files, func(e entry) bool { return covers(uses[e.epoch()], &e) })
-	slices.SortStableFunc(j.index.files, byRangeStart)
 }
 
 func byRangeStart(a, b entry) int { return cmp.Compare(a.rangeStart(), b.rangeStart()) }
