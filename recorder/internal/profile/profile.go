@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"gprof/rawformat"
 	"gprof/rawformat/profileproto"
@@ -124,6 +125,16 @@ func (p *tables) text(i uint64) string {
 	return p.strings[i]
 }
 
+// withoutTypes is the name of a generic function as [runtime.Frames] has it, and with it heap samples, waits and markers:
+// f[...] for f[go.shape.int]. The rule is that of the runtime's funcNameForPrint.
+func withoutTypes(name string) string {
+	from, to := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
+	if from < 0 || to < from {
+		return name
+	}
+	return name[:from] + "[...]" + name[to+1:]
+}
+
 func (p *tables) addFunction(b []byte) error {
 	var id uint64
 	var s dict.Function
@@ -133,7 +144,7 @@ func (p *tables) addFunction(b []byte) error {
 		case profileproto.FunctionID:
 			id = v.Value
 		case profileproto.FunctionName:
-			s.Name = p.text(v.Value)
+			s.Name = withoutTypes(p.text(v.Value))
 		case profileproto.FunctionFile:
 			s.File = p.text(v.Value)
 		case profileproto.FunctionStart:

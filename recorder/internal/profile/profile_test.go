@@ -47,6 +47,38 @@ func text(samples []Sample) string {
 	return b.String()
 }
 
+// recursion is generic, and isn't inlined.
+func recursion[T int | int64](n T) T {
+	if n < 2 {
+		return n
+	}
+	return recursion(n-1) + recursion(n-2)
+}
+
+// A function has the name that its frames have elsewhere, also if it is generic.
+func TestWithoutTypes(t *testing.T) {
+	for name, want := range map[string]string{"main.f": "main.f", "a.(*T[go.shape.[]b.P]).Put.func1": "a.(*T[...]).Put.func1", "a]b[": "a]b[", "f[": "f["} {
+		if got := withoutTypes(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	var b bytes.Buffer
+	for range 100 { // a busy machine may give no CPU time
+		b.Reset()
+		if err := pprof.StartCPUProfile(&b); err != nil {
+			t.Fatal(err)
+		}
+		recursion(int64(35))
+		pprof.StopCPUProfile()
+		if samples, err := Read(b.Bytes(), trackLabel); err != nil {
+			t.Fatal(err)
+		} else if strings.Contains(text(samples), "profile.recursion[...] ") {
+			return
+		}
+	}
+	t.Errorf("no sample of %s", "profile.recursion[...]")
+}
+
 // A stored profile yields the samples that github.com/google/pprof reads from it: a test of package fixtures compares the text
 // with those.
 func TestReadProfile(t *testing.T) {
