@@ -320,22 +320,25 @@ func (t Table) ByName(file string) (Format, Options, error) {
 	if extension == "" {
 		return Format{}, Options{}, fmt.Errorf("%w: file name %q, want one that ends with %s", ErrFormat, file, t.known())
 	}
-	if word := otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
+	if word := t.otherFormat(strings.TrimSuffix(name, extension)); extension == jsonExtension && word != "" {
 		return Format{}, Options{}, fmt.Errorf("%w: file name %q: %s%s is no format here; want a name that ends with %s, or FORMAT=NAME, as in %s=%s", ErrFormat, file, word, jsonExtension, t.known(), best.Name, file)
 	}
 	return best, Options{Gzip: compressed || best.Packed}, nil
 }
 
-// otherFormat is the word with its dot by which a name like x.speedscope says that it
-// wants the JSON of some tool, "" if it says no such thing, as in x.a, x.v2 or x.2026-11-22.
-func otherFormat(name string) string {
+// otherFormat is the end of a name like x.heapsnapshot by which it wants another kind of JSON, "" if it wants none, as
+// host.example.com.
+func (t Table) otherFormat(name string) string {
 	word := path.Ext(name)
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-	if len(word) <= 3 || strings.Trim(word[1:], letters) != "" {
-		return ""
+	isName := func(f Format) bool { return strings.EqualFold("."+f.Name, word) }
+	if slices.ContainsFunc(t, isName) || slices.Contains(otherJSON, strings.ToLower(word)) {
+		return word
 	}
-	return word
+	return ""
 }
+
+// otherJSON are what the names of JSON files of others end with that are not written here.
+var otherJSON = []string{".cpuprofile", ".heapprofile", ".heapsnapshot", ".perf", ".flamegraph", ".callgrind", ".chrome", ".samply", ".austin", ".pprof"}
 
 // ByFormat returns the format of that name, which may end with .gz. The error
 // is [ErrFormat].

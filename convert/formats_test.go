@@ -44,6 +44,9 @@ func TestByName(t *testing.T) {
 		{"dir.speedscope/a.v2.json", "firefox", false},
 		{"web.2026-11-22.json.gz", "firefox", true},
 		{"a..json", "firefox", false},
+		{"host.example.com.json.gz", "firefox", true},
+		{"a.profile.json", "firefox", false},
+		{"a.parquet.json", "", false},
 		{"a.{process}.json", "firefox", false},
 	}
 	for _, tt := range tests {
