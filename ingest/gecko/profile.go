@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"gprof/ingest/internal/damage"
 	"gprof/ingest/internal/digest"
@@ -136,6 +137,9 @@ func (l *layout) check() error {
 	root := l.root.v
 	switch {
 	case !root.Is(jsonfile.Object) || root.Get("threads") == nil && root.Get("meta") == nil:
+		if strings.Contains(l.root.text("$schema"), "speedscope") {
+			return fmt.Errorf("%w: it is a file of speedscope; record into another format", ErrForeign)
+		}
 		return cmp.Or(l.damage, fmt.Errorf("%w: it has neither meta nor threads", ErrForeign))
 	case root.Get("threads") != nil && !root.Get("threads").Is(jsonfile.Array):
 		return fmt.Errorf("%w: threads are no list", ErrForeign)
