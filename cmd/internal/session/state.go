@@ -132,9 +132,9 @@ func (p *Process) end(r *chunks.Process) {
 	}
 }
 
-// End says how a process ended, in the words of gprof-convert info.
+// End says how a process of the session ended, in the words of gprof-convert info. This is no copy of one that went on.
 func End(r *chunks.Process) string {
-	e := stream.Exit{}
+	e := stream.Exit{Known: true, Reason: wording.Unseen}
 	if r.Exit != nil {
 		e = stream.Exit{Known: true, Reason: reason(r.Exit.Reason), Code: r.Exit.Code}
 	}
