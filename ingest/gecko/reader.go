@@ -40,7 +40,6 @@ type reader struct {
 	categoryNames []string
 	noCategories  bool  // the file lists none: see oldCategories
 	cpuUnit       int64 // ns in a CPU time of a sample, 0 unknown
-	weightless    bool  // a sample without a stack only has CPU time: package convert/gecko writes it so
 	survey        survey
 	oldPages      oldPages
 	delayed       bool // the thread's samples have delays
@@ -94,7 +93,6 @@ func (r *reader) read(yield func(struct{}) bool) {
 	r.noteVersion()
 	r.readCategories()
 	r.cpuUnit = cpuUnits[r.root.object("meta").object("sampleUnits").text("threadCPUDelta")]
-	r.weightless = !r.processed() && r.root.object("meta").object("gprof").v != nil
 	r.look()
 	r.ledgers()
 	for i, x := range r.processes {

@@ -136,19 +136,3 @@ func TestWrongValuesAreCountedOnce(t *testing.T) {
 		t.Errorf("no line for %v", want)
 	}
 }
-
-// What we write of a sample without weight, which only has CPU time, is none again. Others' samples without a stack are samples.
-func TestSamplesWithoutWeight(t *testing.T) {
-	const text = `{"meta":{"version":36,"startTime":1000,"interval":1,OURS"sampleUnits":{"threadCPUDelta":"ns"},"categories":[{"name":"Other","color":"grey","subcategories":["Other"]}],"markerSchema":[]},"libs":[],"threads":[{"name":"a","pid":1,"tid":1,
- "samples":{"schema":{"stack":0,"time":1,"threadCPUDelta":2},"data":[[0,4,7],[null,5,8],[0,6,9]]},"frameTable":{"schema":{"location":0},"data":[[0]]},"stackTable":{"schema":{"prefix":0,"frame":1},"data":[[null,0]]},"stringTable":["f"],
- "markers":{"schema":{"name":0,"startTime":1,"endTime":2,"phase":3,"category":4,"data":5},"data":[]}}]}`
-	for ours, want := range map[string]int64{``: 3, `"gprof":{},`: 2} {
-		var got stream.Count
-		if err := stream.Copy(&got, sourceOf(t, strings.Replace(text, "OURS", ours, 1), 1), stream.CopyOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if sum := got.Sum(func(s stream.Series) bool { return s.Kind == stream.Samples }); sum.Samples != want || sum.Rows != 3 {
-			t.Errorf("with %q: %+v, want 3 rows of %d samples", ours, sum, want)
-		}
-	}
-}

@@ -118,9 +118,6 @@ func (r *reader) cpu(t *table) int64 {
 // weight is the number of samples that a row stands for.
 func (r *reader) weight(t *table) (int64, bool) {
 	if t.null(sampleWeight) {
-		if r.weightless && t.null(sampleStack) {
-			return 0, true
-		}
 		return 1, true
 	}
 	n, ok := jsonfile.Int(t.cells[sampleWeight])
