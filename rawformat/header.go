@@ -30,6 +30,8 @@ const (
 	OffCommit   = 24
 	OffState    = 88
 	OffCloseCRC = 92
+	OffClose    = 96 // the anchor
+	OffHeld     = 120
 )
 
 // Offsets of the checksums of fixed fields: in a chunk's header, in that of a dictionary,
@@ -113,7 +115,7 @@ func PutHeader(dst []byte, h *Header) {
 	le.PutUint32(dst[OffFixedCRC:], crc32.Update(0, castagnoli, dst))
 	le.PutUint64(dst[OffCommit:], uint64(h.Commit))
 	le.PutUint32(dst[OffState:], uint32(h.State))
-	putAnchor(dst[96:], h.Close)
+	putAnchor(dst[OffClose:], h.Close)
 	if h.Close != (Anchor{}) {
 		le.PutUint32(dst[OffCloseCRC:], closeCRC(h))
 	}
@@ -122,7 +124,7 @@ func PutHeader(dst []byte, h *Header) {
 // SealHeader stores the close anchor of h and its CRC in the header that is already in dst,
 // for a chunk that is closed with h.Commit.
 func SealHeader(dst []byte, h *Header) {
-	putAnchor(dst[96:], h.Close)
+	putAnchor(dst[OffClose:], h.Close)
 	le.PutUint32(dst[OffCloseCRC:], closeCRC(h))
 }
 
@@ -140,7 +142,7 @@ func putFixed(dst []byte, h *Header) {
 	le.PutUint16(dst[54:], h.Generation)
 	le.PutUint32(dst[56:], h.Discarded)
 	putAnchor(dst[64:], h.Open)
-	le.PutUint64(dst[120:], h.Held)
+	le.PutUint64(dst[OffHeld:], h.Held)
 }
 
 func putAnchor(dst []byte, a Anchor) {
@@ -177,7 +179,7 @@ func ReadHeader(b []byte) (h Header, sealed bool, err error) {
 		Epoch: le.Uint64(b[OffEpoch:]), Commit: Commit(le.Uint64(b[OffCommit:])),
 		RangeStart: le.Uint64(b[32:]), Capacity: le.Uint32(b[40:]), FirstBlock: le.Uint32(b[44:]),
 		Pid: le.Uint32(b[48:]), Writer: le.Uint16(b[52:]), Generation: le.Uint16(b[54:]), Discarded: le.Uint32(b[56:]),
-		Open: anchor(b[64:]), State: State(le.Uint32(b[OffState:])), Close: anchor(b[96:]), Held: le.Uint64(b[120:]),
+		Open: anchor(b[64:]), State: State(le.Uint32(b[OffState:])), Close: anchor(b[OffClose:]), Held: le.Uint64(b[OffHeld:]),
 	}
 	if h.Version > Version {
 		return h, false, &Error{4, "chunk header", ErrVersion}

@@ -175,6 +175,17 @@ func (c *Chunk) storeTrailer() {
 
 func (c *Chunk) storeEpoch() { store(c.head, rawformat.OffEpoch, c.fixed.Epoch) }
 
+// storeClose stores the close anchor of h, and then its CRC, without which that proves nothing. The CRC is stored at once: a part
+// of it would be damage, and a build with the race detector stores bytes if it may.
+func (c *Chunk) storeClose(h *rawformat.Header) {
+	rawformat.SealHeader(c.image[:], h)
+	for at := rawformat.OffClose; at < rawformat.OffHeld; at += 8 {
+		store(c.head, at, *(*uint64)(unsafe.Pointer(&c.image[at])))
+	}
+	crc := func(b []byte) *uint32 { return (*uint32)(unsafe.Pointer(&b[rawformat.OffCloseCRC])) }
+	atomic.StoreUint32(crc(c.head), *crc(c.image[:]))
+}
+
 // close ends the chunk's use. The anchor gets into the header when the chunk
 // is sealed, with the CRC without which it proves nothing.
 func (c *Chunk) close(now rawformat.Anchor) {

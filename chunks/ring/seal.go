@@ -83,7 +83,7 @@ func (c *Chunk) seal(closed bool) error {
 	if closed {
 		h := c.fixed
 		h.Commit = commit
-		rawformat.SealHeader(c.head, &h)
+		c.storeClose(&h)
 		p.closed = true
 	}
 	return nil

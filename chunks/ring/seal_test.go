@@ -3,8 +3,10 @@ package ring
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"gprof/chunks/mapping"
 	"gprof/rawformat"
@@ -201,4 +203,32 @@ func FuzzSeal(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Whoever looks at the file meanwhile, or after a kill, sees all of the CRC that a chunk is closed with, or nothing of it.
+func TestCloseIsStoredAtOnce(t *testing.T) {
+	c := NewChunk(rawformat.PageSize)
+	h := c.fixed
+	crc := (*uint32)(unsafe.Pointer(&c.head[rawformat.OffCloseCRC]))
+	known := map[uint32]bool{}
+	for i := range int64(4) {
+		h.Close = rawformat.Anchor{Monotonic: uint64(i) + 1}
+		c.storeClose(&h)
+		known[atomic.LoadUint32(crc)] = true
+	}
+	var closed atomic.Int64
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for closed.Add(1) < 10_000 {
+			h.Close.Monotonic = uint64(closed.Load()%4) + 1
+			c.storeClose(&h)
+		}
+	})
+	for closed.Load() < 10_000 {
+		if got := atomic.LoadUint32(crc); !known[got] {
+			t.Errorf("a part of a CRC: %x", got)
+			break
+		}
+	}
+	writer.Wait()
 }
