@@ -54,6 +54,17 @@ func (r *Ring) GiveUp(done int64) (errs error) {
 	return errors.Join(errs, r.Publish())
 }
 
+// GiveSpares gives back spare chunks beyond those that a full session leaves and that were lately taken, up to so many bytes.
+func (r *Ring) GiveSpares(bytes int64) (given bool, err error) {
+	size := int64(r.o.ChunkFile)
+	n := min((bytes+size-1)/size, r.spares.Load()-max(int64(r.o.Pressed), r.lately))
+	if n <= 0 {
+		return false, nil
+	}
+	r.pressed.Store(pressedFor)
+	return true, errors.Join(r.yield(int(n)), r.Publish())
+}
+
 // discardBy discards the oldest released chunk if it was done at or before a time, in
 // ns of CLOCK_MONOTONIC. Writers may have taken some meanwhile.
 func (r *Ring) discardBy(done uint64) *Chunk {

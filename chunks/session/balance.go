@@ -123,7 +123,8 @@ func (s *Slot) adopt() (errs error) {
 }
 
 // relieve makes room: while the session holds more than its limit, or would with what
-// this process waits for, the globally oldest chunk is discarded.
+// this process waits for, the globally oldest chunk is discarded. Empty ones of this
+// process go before that, unless others only wait for room.
 //
 // If it is this process' own, its ring discards it; another live process is asked to;
 // that of a dead process is removed here. A process that waits for room and has the
@@ -136,6 +137,13 @@ func (s *Slot) relieve(now time.Time) (errs error) {
 			break
 		}
 		s.surveyed = now
+		if over > 0 && s.holder != nil {
+			given, err := s.holder.GiveSpares(over)
+			errs = errors.Join(errs, err)
+			if given {
+				continue
+			}
+		}
 		s.c.survey(&s.budget, limit)
 		s.budget.choose(s.want, s.at)
 		more, err := s.collect()

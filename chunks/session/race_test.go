@@ -63,7 +63,8 @@ func TestSessionConcurrent(t *testing.T) {
 			must(t, m.tick()) // who survey each other only now and then
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes", sessionBytes(root))
+			slots, err := looker.Slots()
+			t.Fatalf("%d bytes: %+v, %v", sessionBytes(root), slots, err)
 		}
 	}
 	for _, m := range members {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -615,4 +616,29 @@ func TestLeaveMakesRoom(t *testing.T) {
 	if n := held(); n > limit || n < limit/2 {
 		t.Errorf("%d bytes of %d", n, limit)
 	}
+}
+
+// While a session holds more than its limit, empty chunks go before recorded ones, also those of a process that has nothing else.
+func TestSparesGoFirst(t *testing.T) {
+	root, h := t.TempDir(), newHandClock()
+	o := session.Options{Limit: 64 * testFile}
+	busy, other := startTestMember(t, root, o, h.now), startTestMember(t, root, o, h.now)
+	ticks(t, h, 12, testFile/1000, other)
+	ticks(t, h, 1, 12*testFile/1000, busy) // more chunks at once than it had: it makes many
+	for range 20 {
+		must(t, busy.w.Ring.GiveUp(math.MaxInt64)) // others have asked for all that it recorded
+	}
+	ticks(t, h, 1, 0, busy)
+	if held := busy.w.Ring.Held(); held < 16*testFile {
+		t.Fatalf("%d bytes of spare chunks", held)
+	}
+	must(t, busy.c.SetLimit(24*testFile))
+	for range 30 {
+		ticks(t, h, 1, 0, busy, other)
+	}
+	if held, given := busy.w.Ring.Held()+other.w.Ring.Held(), other.w.Ring.GivenUp(); held > 24*testFile || given > 0 {
+		t.Errorf("%d and %d bytes, want at most %d; %d recorded chunks were given up", busy.w.Ring.Held(), other.w.Ring.Held(), 24*testFile, given)
+	}
+	must(t, busy.stop())
+	must(t, other.stop())
 }

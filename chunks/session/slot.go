@@ -173,6 +173,9 @@ func (s *Slot) ShareFor(bytes int64) int64 {
 type Holder interface {
 	// GiveUp discards what was done at or before a time, in ns of realtime.
 	GiveUp(done int64) error
+	// GiveSpares gives back room of up to so many bytes that nothing was recorded in and that is not about to be used. It
+	// reports whether there was any.
+	GiveSpares(bytes int64) (given bool, err error)
 	// Publish enters what is held in the slot, by [Slot.Publish].
 	Publish() error
 }
