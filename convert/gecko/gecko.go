@@ -9,7 +9,7 @@
 //
 //   - Samples have no weight. A sample of weight n becomes n rows at one time, the CPU time in the
 //     first; at most [MaxRepeat] rows, and [MaxRepeats] in all, the rest is in the ledger. Weight 0
-//     becomes a row without a stack, which keeps its CPU time.
+//     becomes a row without a stack, which keeps its CPU time, and is a sample for readers.
 //   - Goroutines of markers are a field, where known. Those of samples have no place.
 //   - Native functions have no file and line. Frames are merged by function and module, or by
 //     address if the function is unknown.
