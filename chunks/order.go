@@ -278,14 +278,15 @@ func (p *Process) Join(q *Process) (added int) {
 	return added
 }
 
-// EndsLeftOut reports whether a slice left out what comes after all that it holds.
+// EndsLeftOut reports whether a slice left out the end of a chunk that is open there, or all of such a one. Chunks that were
+// closed tell nothing: those that others wrote to may end later, whatever the order of their indexes.
 func (p *Process) EndsLeftOut() bool {
-	end := uint64(0)
+	ends := map[uint64]uint64{} // of what was kept, by epoch
 	for _, im := range p.Chunks {
-		end = max(end, im.End())
+		ends[im.Header.Epoch] = max(ends[im.Header.Epoch], im.End())
 	}
 	return slices.ContainsFunc(p.LeftOut, func(im *Image) bool {
-		return im.Header.RangeStart >= end && im.Header.Commit.Blocks() > 0
+		return !im.Closed && im.Header.RangeStart >= ends[im.Header.Epoch] && im.Header.Commit.Blocks() > 0
 	})
 }
 
