@@ -338,7 +338,7 @@ func (t Table) otherFormat(name string) string {
 }
 
 // otherJSON are what the names of JSON files of others end with that are not written here.
-var otherJSON = []string{".cpuprofile", ".heapprofile", ".heapsnapshot", ".perf", ".flamegraph", ".callgrind", ".chrome", ".samply", ".austin", ".pprof"}
+var otherJSON = []string{".cpuprofile", ".heapprofile", ".heapsnapshot", ".perf", ".flamegraph", ".callgrind", ".chrome", ".samply", ".austin"}
 
 // ByFormat returns the format of that name, which may end with .gz. The error
 // is [ErrFormat].

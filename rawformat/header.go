@@ -30,8 +30,8 @@ const (
 	OffCommit   = 24
 	OffState    = 88
 	OffCloseCRC = 92
-	OffClose    = 96 // the anchor
-	OffHeld     = 120
+	OffClose    = 96  // the anchor
+	OffHeld     = 120 // behind that
 )
 
 // Offsets of the checksums of fixed fields: in a chunk's header, in that of a dictionary,
